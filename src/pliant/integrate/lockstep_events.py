@@ -10,6 +10,8 @@ NEVER, GAP, PEAK, CUT, FLAG, STOP = range(6)
 TALLIED = 5
 BRACKET, ULPS = 1e-12, 4.0 * 2.0**-52  # s, and fraction of t: how closely an event is located, as in the general loop
 NEAR_CUT, NEAR_PEAK = 1e-2, 1e-2  # of the step: how closely corners and peaks are located, since the equations stay the same there
+PEAK_TRIES = 2  # attempts to locate a peak: then a straight line for the rate of the force is accurate enough
+OVER = 5e-3  # of the distance to a corner: how far beyond it a step ends that is to locate it
 MOST_TRIES = 30  # attempts to locate one event
 
 # Supplied by a structure (`lockstep_text`): tables, and the number of pairs.
@@ -56,18 +58,18 @@ def first_event(lane: Any) -> float:
         side = lane.side[e]
         if side != 0.0:
             g_new, dead = lane.g_new[e] * side, dead_of(lane, e)
-            counts = table.direction[e] == 0 or table.does[e] == GAP or float(table.direction[e]) != side
+            leaves = counts(e, side)
             beyond = g_new < -dead or (g_new == 0.0 and dead == 0.0)
             if table.does[e] == PEAK:  # a peak that cannot be the largest of its pair is ignored
                 pair = table.pair[e]
                 most = lane.force[pair] + (abs(lane.g[e]) + abs(lane.g_new[e])) * lane.step
-                counts = counts and most > max(lane.peak[pair], lane.tally[TALLIED * pair + 2])
+                leaves = leaves and most > max(lane.peak[pair], lane.tally[TALLIED * pair + 2])
             inside = False
-            if counts and beyond:
+            if leaves and beyond:
                 lane.hit[e] = -side
                 hits += 1
                 inside = True
-            if counts and not beyond and table.has_rate[e] != 0:
+            if leaves and not beyond and table.has_rate[e] != 0:
                 inside = turning_point(lane, e, side) > 0.0
             if inside:
                 lane.sought[found] = float(e)
@@ -81,13 +83,14 @@ def shorter_step(lane: Any, found: int) -> float:
     earliest, nearness = INF, 0.0
     for k in range(found):
         e = int(lane.sought[k])
-        side, until = lane.side[e], 1.0
+        does, side, until = table.does[e], lane.side[e], 1.0
         if lane.hit[e] == 0.0:
             until = turning_point(lane, e, side)
-        x = crossing(lane, e, side, until)
+        x = INF
+        if does != PEAK or lane.tries < PEAK_TRIES:
+            x = crossing(lane, e, side, until)
         if x < earliest:
-            does = table.does[e]
-            earliest, nearness = x, max(BRACKET, ULPS * abs(lane.t_new))
+            earliest, nearness = x, bracket(lane.t_new)
             if does != GAP and does != FLAG and does != STOP:
                 nearness = max(nearness, (NEAR_PEAK if does == PEAK else NEAR_CUT) * lane.step)
     if earliest == INF:
@@ -96,6 +99,39 @@ def shorter_step(lane: Any, found: int) -> float:
     if x >= lane.step - 0.5 * nearness or lane.tries >= MOST_TRIES:
         return 0.0
     return float((lane.t + x) - lane.t)
+
+
+def bracket(t: float) -> float:
+    """How closely an event is located, s."""
+    return max(BRACKET, ULPS * abs(t))
+
+
+def event_ahead(lane: Any, h: float) -> float:
+    """The length, s, of a step to the first event within h, by straight lines from the present; inf if there is none.
+
+    First what is watched always, then contacts, as a GPU does: for the same bits.
+    """
+    near, rate, over = h, 1.0, 0.0
+    for contacts in range(2):
+        for k in range(int(lane.n_watched)):
+            e = int(lane.watching[k])
+            of_contact = table.pair[e] >= 0 and table.does[e] != GAP
+            if table.has_rate[e] != 0 and of_contact == (contacts == 1) and counts(e, lane.side[e]):
+                g, fall = lane.g[e] * lane.side[e], -lane.gd[e] * lane.side[e]
+                if g > 0.0 and g * rate < near * fall:
+                    near, rate = g, fall
+                    over = OVER if table.does[e] == CUT else 0.0
+    return just_beyond(near / rate, over, lane.t) if near < rate * h else INF
+
+
+def just_beyond(x: float, over: float, t: float) -> float:
+    """The length of a step to an event at distance x, s: far enough for it to have happened, so near that it is located."""
+    return x + over * x + 0.5 * bracket(t)
+
+
+def counts(e: int, side: float) -> bool:
+    """Whether an event happens when its function leaves this side."""
+    return bool(table.direction[e] == 0 or table.does[e] == GAP or float(table.direction[e]) != side)
 
 
 def turning_point(lane: Any, e: int, side: float) -> float:
@@ -206,6 +242,6 @@ def count_touch(lane: Any, pair: int) -> None:
 
 
 FUNCTIONS = (
-    watched, dead_of, required, first_event, shorter_step, turning_point, crossing, note_peaks, note_forces, close_pair, open_pair,
-    count_touch,
+    bracket, counts, just_beyond, event_ahead, watched, dead_of, required, first_event, shorter_step, turning_point, crossing,
+    note_peaks, note_forces, close_pair, open_pair, count_touch,
 )  # fmt: skip

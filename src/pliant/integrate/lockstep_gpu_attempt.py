@@ -1,7 +1,6 @@
 """One attempt of a member by a GPU's thread, as LLVM text.
 
     i32 attempt(ptr lanes, i32 offset, ptr lane, ptr memory, ptr shared, i32 warp, i32 stepping):
-    double corner_ahead(ptr here, double h):                                                      see `lockstep_judge`
 
 `attempt` returns 0 if the next attempt follows, else what is left to `judge` (`lockstep_copies.SINCE_STEP`, `SINCE_LOOK`). `lane`
 is the record of the member, `offset` where it begins in `lanes`; `memory` is the thread's own; `warp` are the threads that make an
@@ -15,16 +14,15 @@ kept nor written then, and numbers are read again rather than kept.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from pliant.codegen.guards import ALWAYS
 from pliant.codegen.sincos import real
-from pliant.integrate.lockstep_contacts import ContactWriter
+from pliant.integrate.lockstep_ahead import AheadWriter
 from pliant.integrate.lockstep_copies import SINCE_LOOK, SINCE_STEP
 from pliant.integrate.lockstep_gpu import COMPUTED, CONSTANT_SPACE, READ_AGAIN, STAGES, TOGETHER
-from pliant.integrate.lockstep_judge import BEYOND, NEAREST
 from pliant.integrate.lockstep_onward import LEFT, TAKEN
 from pliant.integrate.lockstep_records import RECORD
 from pliant.integrate.lockstep_staging import AWAKE
@@ -33,11 +31,11 @@ from pliant.integrate.lockstep_starts import StartWriter
 START_STAGES = 2  # stages that a start needs
 
 
-class GpuAttemptWriter(StartWriter, ContactWriter):
+class GpuAttemptWriter(StartWriter, AheadWriter):
     """Writes these functions."""
 
     def text(self) -> str:
-        return "\n".join([*self._tables(), self._corner_ahead(), self._attempt()])
+        return "\n".join([*self._tables(), self._corner_ahead(), self._event_ahead(), self._attempt()])
 
     def _tables(self) -> list[str]:
         scheme, model = self.scheme, self.model
@@ -55,13 +53,6 @@ class GpuAttemptWriter(StartWriter, ContactWriter):
         return [constant_table(f"scheme.{name}", *table, CONSTANT_SPACE) for name, table in tables.items()]
 
     # ---- attempts
-
-    def _function(self, head: str, write: Callable[[], None], end: str = "  ret void") -> str:
-        self.lines, self.awake, self.here, self.memory, self.record = [], "", "", "%memory", "%lane"
-        write()
-        rooms = [f"  %{name}.room = alloca [{size} x double], align 8" for name, size in self.rooms.items()]
-        rooms = [room for room in rooms if any(room.split(" = ")[0].strip() + "," in line for line in self.lines)]
-        return "\n".join([f"define internal {head} alwaysinline nounwind {{", "entry:", *rooms, *self.lines, end, "}", ""])
 
     def _attempt(self) -> str:
         head = ("i32 @attempt(ptr addrspace(1) %lanes, i32 %offset, ptr nonnull %lane, ptr nonnull %memory, ptr nonnull %shared, "
@@ -142,7 +133,10 @@ class GpuAttemptWriter(StartWriter, ContactWriter):
         self.store("0.0", "calm")  # event functions at the end of the step are not yet the present ones
         self.lines += ["  br label %new", "new:"]
         self._put_new()
-        self.lines += ["  br label %repeated", "repeated:"]
+        self.lines += ["  br label %repeated", "repeated:", f"  %goes.on = icmp ne i64 %judged, {LEFT}"]
+        with self._if("%goes.on"):
+            self._forget()
+            self.lines.append(f"  call void @set_course(ptr {self.here}, ptr %shared)")
 
     def _leave_start(self) -> None:
         """Leaves a start to `judge`: its first rates are the present ones."""
@@ -176,10 +170,14 @@ class GpuAttemptWriter(StartWriter, ContactWriter):
 
     def _read_again(self) -> None:
         """From here on, numbers in memory are read again: what was read before would have to be kept in registers."""
+        self._forget()
+        self.y_new = {i: self.load("ended", i) for i in self.y_new}
+
+    def _forget(self) -> None:
+        """Hides from the compiler that memory is the same as before."""
         nothing = self.let(READ_AGAIN.format(0))
         self.here = self.let(f"getelementptr double, ptr {self.let(f'call ptr @{STAGES}()')}, i64 {nothing}")
         self.memory = self.let(f"getelementptr double, ptr %memory, i64 {nothing}")
-        self.y_new = {i: self.load("ended", i) for i in self.y_new}
 
     def _clear_outputs(self) -> None:
         """A start looks at all outputs, also at those that are zero, which are not written."""
@@ -255,34 +253,6 @@ class GpuAttemptWriter(StartWriter, ContactWriter):
                     self.store(self._seen("flow_new", k), "flow", k)
         for e in self.owner.free_events:
             self._make_present(e)
-
-    def _corner_ahead(self) -> str:
-        def write() -> None:
-            self.lines += ["  %ahead.at = alloca double", "  store double %h, ptr %ahead.at"]
-            self.here, self.staged = "%here", self.owner.staging.at_end
-            self.record = self.let(f"load ptr, ptr {self.at(RECORD)}")
-            self.awake = self.let(f"load i64, ptr {self.at(AWAKE)}")
-            nearest = self.op("fmul", real(NEAREST), self.load("step"))
-            for e in self._events:
-                if self.model.events[e].has_rate and not self.model.events[e].of_contact:
-                    self._nearer(e, nearest)
-            for pair, events in self._by_contact:
-                with self._if_closed(pair):
-                    for e in events:
-                        if self.model.events[e].has_rate:
-                            self._nearer(e, nearest)
-            self.lines.append("  %ahead = load double, ptr %ahead.at")
-
-        return self._function("double @corner_ahead(ptr nonnull %here, double %h)", write, "  ret double %ahead")
-
-    def _nearer(self, e: int, nearest: str) -> None:
-        """Takes the distance to a zero that its event function heads for, if it is the nearest."""
-        x = self.op("fdiv", self.op("fmul", real(-BEYOND), self.load("g", e)), self.load("gd", e))
-        ahead = self.let("load double, ptr %ahead.at")
-        sided = self.let(f"fcmp une double {self.load('side', e)}, 0.0")
-        within = self.let(f"and i1 {self.let(f'fcmp olt double {nearest}, {x}')}, {self.let(f'fcmp olt double {x}, {ahead}')}")
-        chosen = self.select(self.let(f"and i1 {sided}, {within}"), x, ahead)
-        self.lines.append(f"  store double {chosen}, ptr %ahead.at")
 
 
 def constant_table(name: str, kind: str, entries: Sequence[float], space: int) -> str:

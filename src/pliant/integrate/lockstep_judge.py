@@ -22,6 +22,7 @@ from pliant.integrate.lockstep_events import (
     close_pair,
     count_touch,
     dead_of,
+    event_ahead,
     first_event,
     note_forces,
     note_peaks,
@@ -39,6 +40,10 @@ SMALLEST_STEP, SMALLEST_ULPS = 1e-18, 16.0 * 2.0**-52
 NO_ERROR = 1e-30
 PROBES = 8
 NEAREST, BEYOND = 1e-3, 1.05  # fraction of a rejected step, and factor on the distance to a corner: see `march`
+# A step that is rejected again meets something that is not smooth: its error falls with a lower power of its length than the order
+# says. Then the exponent of the error counts twice, at last three times, and the step may become this fraction of itself.
+MOST_TIMES, LEAST_AGAIN = 3.0, 0.1
+NEARER = 0.1  # of a step to an event that ended before it: another such step follows only if the event is nearer than that
 SURE = 1e-12  # of the size of the state: a function nearer to zero at the start is left to the general loop
 DEAD = 2.0**-50  # of the size of the state: a smaller gap is neither open nor closed
 
@@ -84,8 +89,10 @@ def take(lane: Any, shared: Any) -> None:
     lane.n_watched = 0.0
     lane.t, lane.t_new, lane.t_stop = shared.t_start, shared.t_start, shared.ends[0]
     lane.piece, lane.next_row, lane.n_closed, lane.turns, lane.turned = 0.0, 0.0, 0.0, 0.0, shared.t_start
-    lane.accepted, lane.rejected, lane.rejected_last, lane.tries = 0.0, 0.0, 0.0, 0.0
-    lane.h, lane.longest = 0.0, INF
+    lane.accepted, lane.rejected, lane.refusals, lane.tries = 0.0, 0.0, 0.0, 0.0
+    lane.h, lane.aimed, lane.touch_h = 0.0, 0.0, INF
+    if N_LIMIT > 0:
+        lane.longest = INF
     lane.fresh = 1.0
     restart(lane)
 
@@ -229,8 +236,12 @@ def take_up(lane: Any, shared: Any) -> None:
         first = max(1e-6, 1e-3 * lane.trial)
     if steepest == INF:
         first = lane.trial
+    if lane.n_closed != 0.0:  # the force of a contact begins too gently for this estimate: what held after the last touch is better
+        if lane.touch_h != 0.0:
+            first = min(first, lane.touch_h)
+        lane.touch_h = 0.0
     lane.h = min(max(first, 2.0 * smallest(lane.t)), shared.max_step)
-    lane.log_old, lane.rejected_last = table.least_old[0], 0.0
+    lane.log_old, lane.refusals, lane.aimed = table.least_old[0], 0.0, 0.0
     lane.start = 0.0
     if N_LIMIT > 0:
         lane.longest = lane.limit[0]
@@ -275,17 +286,23 @@ def set_out(lane: Any, shared: Any) -> bool:
 def refuse(lane: Any) -> None:
     """Rejects a step that was too long or left the domain of the equations, and shortens it."""
     lane.rejected += 1.0
-    lane.rejected_last, lane.tries = 1.0, 0.0
+    lane.refusals += 1.0
+    lane.tries = 0.0
     if lane.error < INF:
-        lane.h = shortened(lane, SAFETY * own_exp(-table.control[3] * own_log(lane.error)))
+        lane.h = shortened(lane, lane.refusals, SAFETY * own_exp(-error_power(lane.refusals) * own_log(lane.error)))
     else:
         lane.h = lane.step * 0.25
     lane.due = 1.0
 
 
-def shortened(lane: Any, factor: float) -> float:
+def error_power(refusals: float) -> float:
+    """The power of its error by which a step is shortened that was rejected so many times."""
+    return float(table.control[3] * min(refusals, MOST_TIMES))
+
+
+def shortened(lane: Any, refusals: float, factor: float) -> float:
     """The length of a step that is repeated: towards a corner it ends just beyond, so that the corner can be located."""
-    return corner_ahead(lane, lane.step * max(table.control[1], factor))
+    return corner_ahead(lane, lane.step * max(table.control[1] if refusals < 2.0 else LEAST_AGAIN, factor))
 
 
 def corner_ahead(lane: Any, h: float) -> float:
@@ -303,15 +320,27 @@ def corner_ahead(lane: Any, h: float) -> float:
 def propose(lane: Any, shared: Any) -> None:
     """Proposes the next step by Gustafsson's controllers."""
     log_error = own_log(max(lane.error, NO_ERROR))
-    lane.h = lengthened(lane, shared, SAFETY * own_exp(table.control[0] * lane.log_old - table.control[3] * log_error))
-    lane.log_old, lane.rejected_last = max(log_error, table.least_old[0]), 0.0
+    h = lengthened(lane, shared, SAFETY * own_exp(table.control[0] * lane.log_old - table.control[3] * log_error))
+    lane.touch_h = touch_step(lane, h)
+    lane.h = h
+    lane.log_old, lane.refusals = max(log_error, table.least_old[0]), 0.0
 
 
 def lengthened(lane: Any, shared: Any, factor: float) -> float:
     """The length that follows an accepted step; a step that was cut short does not shorten the next."""
-    most = 1.0 if lane.rejected_last != 0.0 else table.control[2]
-    kept = lane.h if lane.step < (1.0 - STRETCH) * lane.h else 0.0
+    most = 1.0 if lane.refusals != 0.0 else table.control[2]
+    kept = lane.h if cut_short(lane) else 0.0
     return float(min(max(lane.step * min(max(factor, table.control[1]), most), kept), shared.max_step))
+
+
+def cut_short(lane: Any) -> bool:
+    """Whether the step ends at a stop, a row or an event, and not where its error allowed."""
+    return bool(lane.step < (1.0 - STRETCH) * lane.h)
+
+
+def touch_step(lane: Any, h: float) -> float:
+    """The length, s, that followed the first step after a touch: h if this is that step; 0 if it is still to come."""
+    return float(h if lane.touch_h == 0.0 and not cut_short(lane) else lane.touch_h)
 
 
 def choose(lane: Any, shared: Any) -> None:
@@ -335,13 +364,20 @@ def next_stop(lane: Any, shared: Any) -> float:
 
 
 def aim(lane: Any, stop: float) -> None:
-    """Sets the end of the next attempt: exactly at a stop, or so far from it that no sliver is left."""
+    """Sets the end of the next attempt: exactly at a stop, or so far from it that no sliver is left; or at an event ahead.
+
+    A step to where an event should be saves one beyond it, of which nothing but that event is used.
+    """
     rest, h = stop - lane.t, lane.h
     lane.t_new = stop
     if h * (1.0 + STRETCH) < rest:
         lane.t_new = lane.t + (0.5 * rest if 2.0 * h > rest else h)
     if N_LIMIT > 0:
         lane.t_new = min(lane.t_new, lane.t + max(lane.longest, 2.0 * smallest(lane.t)))
+    ahead, again = event_ahead(lane, lane.t_new - lane.t), lane.aimed
+    lane.aimed = 0.0
+    if ahead < lane.t_new - lane.t and (again == 0.0 or ahead < NEARER * lane.step):
+        lane.t_new, lane.aimed = lane.t + ahead, 1.0
     lane.step = lane.t_new - lane.t
 
 
@@ -492,7 +528,7 @@ def own_log(x: float) -> float:
 
 
 JUDGES = (
-    *lockstep_events.FUNCTIONS, set_kind, restart, set_probe, set_bend, measure_works, smallest, set_out, corner_ahead, shortened,
-    refuse, lengthened, propose, next_stop, aim, choose, step_on, act, put_row, finish, take, end_member, take_up, move,
-    judge_attempt, judge, begin, judge_left,
+    *lockstep_events.FUNCTIONS, set_kind, restart, set_probe, set_bend, measure_works, smallest, set_out, corner_ahead, error_power,
+    shortened, refuse, cut_short, touch_step, lengthened, propose, next_stop, aim, choose, step_on, act, put_row, finish, take,
+    end_member, take_up, move, judge_attempt, judge, begin, judge_left,
 )  # fmt: skip

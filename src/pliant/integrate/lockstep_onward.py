@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from pliant.integrate.lockstep_events import bracket, just_beyond
 from pliant.integrate.lockstep_judge import (
     INF,
     NO_ERROR,
     SAFETY,
     aim,
+    cut_short,
+    error_power,
     lengthened,
     measure_works,
     next_stop,
@@ -21,6 +24,7 @@ from pliant.integrate.lockstep_judge import (
     set_probe,
     shortened,
     smallest,
+    touch_step,
 )
 
 LEFT, REPEATED, TAKEN = range(3)  # for `judge`; the step is repeated with another length; it is taken, and the next one is chosen
@@ -31,7 +35,7 @@ N_LIMIT = 0
 
 
 def go_on(lane: Any, shared: Any) -> int:
-    """Decides what the next attempt is, as `judge` would."""
+    """Decides how long the next attempt may be, as `judge` would."""
     refused = not lane.error <= 1.0
     if (refused and not lane.error < INF) or (lane.error <= 1.0 and lane.calm == 0.0):
         return LEFT
@@ -40,12 +44,13 @@ def go_on(lane: Any, shared: Any) -> int:
         return LEFT
     if lane.accepted + lane.rejected + 1.0 >= shared.max_steps:
         return LEFT
-    log_error, old = own_log(max(lane.error, NO_ERROR)), 0.0
+    log_error = own_log(max(lane.error, NO_ERROR))
+    change = -error_power(lane.refusals + 1.0) * log_error
     if not refused:
-        old = table.control[0] * lane.log_old
-    factor, h, t = SAFETY * own_exp(old - table.control[3] * log_error), lane.h, lane.t
+        change = table.control[0] * lane.log_old - table.control[3] * log_error
+    factor, h, t = SAFETY * own_exp(change), lane.h, lane.t
     if refused:
-        h = shortened(lane, factor)
+        h = shortened(lane, lane.refusals + 1.0, factor)
     else:
         t = lane.t_new
         if lane.tries == 0.0:
@@ -54,19 +59,26 @@ def go_on(lane: Any, shared: Any) -> int:
         return LEFT
     if refused:
         lane.rejected += 1.0
-        lane.rejected_last = 1.0
+        lane.refusals += 1.0
     else:
         lane.accepted += 1.0
         if lane.tries == 0.0:
-            lane.log_old, lane.rejected_last = max(log_error, table.least_old[0]), 0.0
+            lane.touch_h = touch_step(lane, h)
+            lane.log_old, lane.refusals = max(log_error, table.least_old[0]), 0.0
         if N_LIMIT > 0:
             lane.longest = lane.limit[0]
     lane.h, lane.t, lane.tries = h, t, 0.0
-    aim(lane, stop)
     return REPEATED if refused else TAKEN
+
+
+def set_course(lane: Any, shared: Any) -> None:
+    """Sets where the next attempt ends, once event functions at the end of a step that is taken are the present ones."""
+    aim(lane, next_stop(lane, shared))
 
 
 # Functions that attempts on a GPU call: some for a member's record, others for its numbers in shared memory (`lockstep_staging`).
 OF_STARTS = (measure_works, set_probe, set_bend)
-OF_STEPS = (smallest, shortened, lengthened, next_stop, aim, go_on)
+OF_STEPS = (
+    bracket, just_beyond, smallest, error_power, shortened, cut_short, touch_step, lengthened, next_stop, aim, go_on, set_course,
+)  # fmt: skip
 CONSTANTS = {"LEFT": LEFT, "REPEATED": REPEATED, "TAKEN": TAKEN}

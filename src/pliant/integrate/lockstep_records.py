@@ -25,13 +25,15 @@ if TYPE_CHECKING:
 
 STORED, JUDGED = "stored_", "judged_"  # prefixes of the functions that begin members, and of those that judge them
 SCRATCH = ("hit", "sought")  # what judging only needs meanwhile
+UNJUDGED = ("size", "atol_works")  # what only attempts need
 RECORD = "record"  # the address of a record, in a slot
 OF_EVENTS, OF_PAIRS = ("side", "g", "gd", "g_new", "gd_new", "watching", "hit", "sought"), ("force", "peak")
 MOST_JUDGED = 1792  # bytes of shared memory of a thread that judges: with more, fewer than four warps would run at a time
 BEGINS, OF_ATTEMPTS = (restart, set_kind, take, begin), (measure_works, set_bend, set_probe, begin)
 SECTOR, LINE = 4, 16  # doubles that are read and written together, and of a line of the cache
-CHANGING = ("step", "t", "t_new", "start", "h", "accepted", "rejected", "log_old", "tries", "rejected_last", "longest", "error",
-            "calm", "limit", "t_stop", "next_row")  # single numbers that attempts change, in whole sectors  # fmt: skip
+CHANGING = ("step", "t", "t_new", "start", "h", "accepted", "rejected", "log_old", "tries", "refusals", "longest", "error",
+            "calm", "limit", "aimed", "touch_h")  # single numbers that attempts change, in whole sectors  # fmt: skip
+READ = ("t_stop", "next_row", "atol_works", "sure")  # a sector that they read
 
 
 class Records:
@@ -47,7 +49,7 @@ class Records:
                     {f"{name}_new": gap for name, gap in present.gaps.items()})  # fmt: skip
         m, own = self.text.model, self.text.lanes.own_constants
         pairs, events, free = len(m.pairs), len(m.events), len(self.text.free_events)
-        widths = {name: (1, 0) for name in (*CHANGING, *(name for name in NUMBERS if name not in CHANGING))}
+        widths = {name: (1, 0) for name in dict.fromkeys((*CHANGING, *READ, *NUMBERS))}
         widths |= {name: (free, events - free) for name in ("side", "g", "gd", "g_new", "gd_new")}
         rest = {"p": m.n_changing, "c": m.n_constants if own else 0, "watching": events, "hit": events, "sought": events,
                 "force": pairs, "peak": pairs, "begin_impulse": pairs, "begin_lost": pairs, "begin_rubbed": pairs,
@@ -105,8 +107,8 @@ class Records:
     @cached_property
     def near(self) -> Slots:
         """Slots of a thread for what judging reads again and again; empty if there is no room, or if records are tiles."""
-        places = self.slots.places
-        slots = Slots.of({RECORD: 1, **{name: places[name][1] for name in (*NUMBERS, "limit", *OF_EVENTS, *OF_PAIRS)}})
+        names = [name for name in (*NUMBERS, "limit", *OF_EVENTS, *OF_PAIRS) if name not in UNJUDGED]
+        slots = Slots.of({RECORD: 1, **{name: self.slots.places[name][1] for name in names}})
         return slots if self.stride == 1 and 8 * apart_by(slots.size) <= MOST_JUDGED else Slots({})
 
     @property

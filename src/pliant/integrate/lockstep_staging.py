@@ -18,7 +18,7 @@ from pliant.codegen.plain import Slots
 from pliant.codegen.program import PARAMETER, Program
 from pliant.integrate.lockstep_copies import SINCE_LOOK, SINCE_STEP, copies_texts
 from pliant.integrate.lockstep_gpu import apart_by
-from pliant.integrate.lockstep_records import RECORD, SECTOR
+from pliant.integrate.lockstep_records import READ, RECORD, SECTOR
 
 if TYPE_CHECKING:
     from pliant.integrate.lockstep_text import LockstepText
@@ -27,10 +27,10 @@ Number = tuple[str, int]  # name and index
 
 MOST_SHARED = 904  # bytes of shared memory per thread: with more, fewer than 256 threads fit on a multiprocessor of an H200
 HEAD = ("step", "t", "t_new", "start")  # what stages need
-CONTROL = ("h", "accepted", "rejected", "log_old", "tries", "rejected_last", "longest")  # what a decision changes
-READ = ("t_stop", "next_row", "atol_works", "sure")  # what it only reads
+CONTROL = ("h", "accepted", "rejected", "log_old", "tries", "refusals", "longest", "aimed", "touch_h")  # what a decision changes
 MADE = ("error", "calm", "limit")  # what an attempt finds out
 AWAKE = "awake"  # the guards that are awake
+OWN = (RECORD, AWAKE)  # what is not in a record
 
 
 class Staging:
@@ -137,8 +137,8 @@ class Staging:
 
     @cached_property
     def later(self) -> list[Number]:
-        kept = (*HEAD, RECORD, AWAKE)
-        return [*self._works, *self._events("g", "gd", "side"), *((name, 0) for name in (*CONTROL, *READ, *MADE, *kept))]
+        single = (*CONTROL, *READ, *MADE, *HEAD, *OWN)
+        return [*self._works, *self._events("g", "gd", "side"), *((name, 0) for name in single)]
 
     @property
     def _works(self) -> list[Number]:
@@ -151,11 +151,11 @@ class Staging:
 
     @property
     def _brought_later(self) -> list[Number]:
-        return [number for number in self.later if number[0] not in (*MADE, *HEAD, RECORD, AWAKE)]
+        return [number for number in self.later if number[0] not in (*MADE, *HEAD, *OWN)]
 
     @property
     def _put(self) -> list[Number]:
-        return [x for x in self.at_end if x[0] not in ("side", *READ, RECORD, AWAKE)]
+        return [x for x in self.at_end if x[0] not in ("side", *READ, *OWN)]
 
     # ---- text
 
@@ -183,7 +183,7 @@ class Staging:
         records = self.text.records
         if records.stride != 1:
             return pairs
-        known = dict(self._pairs((x for x in self.at_end if x[0] not in (RECORD, AWAKE)), self.at_end))
+        known = dict(self._pairs((x for x in self.at_end if x[0] not in OWN), self.at_end))
         used, chosen = records.used, dict(pairs)
         for place, slot in pairs:
             first = place // SECTOR * SECTOR

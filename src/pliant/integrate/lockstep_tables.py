@@ -21,9 +21,10 @@ SHARED = {
 
 # Single numbers in the memory of a member.
 NUMBERS = (
-    "step", "t", "t_new", "start", "h", "accepted", "rejected", "log_old", "tries", "rejected_last", "longest", "error", "calm",
-    "t_stop", "next_row", "atol_works", "sure", "fresh", "active", "member", "trial", "slope", "size", "nearer", "probes",
-    "piece", "n_closed", "turns", "turned", "dead", "changed", "due", "over", "bend", "n_watched", "hits", "moved", "kind",
+    "step", "t", "t_new", "start", "h", "accepted", "rejected", "log_old", "tries", "refusals", "longest", "error", "calm",
+    "aimed", "touch_h", "t_stop", "next_row", "atol_works", "sure", "fresh", "active", "member", "trial", "slope", "size",
+    "nearer", "probes", "piece", "n_closed", "turns", "turned", "dead", "changed", "due", "over", "bend", "n_watched", "hits",
+    "moved", "kind",
 )  # fmt: skip
 
 

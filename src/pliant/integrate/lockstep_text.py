@@ -229,7 +229,8 @@ class LockstepText:
         functions = gpu_functions(self.staging.doubles, self.model.n_constants)
         of_starts = plain_text(OF_STARTS, self.setting(self.records.slots, 0, self.records.stride))
         setting = self.setting(self.staging.numbers, 0, 1)
-        setting = replace(setting, declared={**setting.declared, "corner_ahead": (("ptr", "double"), "double")})
+        written = dict.fromkeys(("corner_ahead", "event_ahead"), (("ptr", "double"), "double"))
+        setting = replace(setting, declared={**setting.declared, **written})
         attempts = [of_starts, plain_text(OF_STEPS, setting), self.staging.functions(), GpuAttemptWriter(self).text()]
         judges = [self.records.begins(), self.records.functions(), rounds_text(self)]
         return in_memory("\n".join([functions, DECLARED, *self.parts(), *attempts, *judges]), CONSTANT_SPACE)
