@@ -61,7 +61,7 @@ def lockstep_chains(device: str, threads: int | None, count: int) -> float:
 
 def lockstep_figures(device: str) -> dict[str, float]:
     """Members a second in lock-step."""
-    one, many = (1, CHAINS) if device == "cpu" else (None, 131_072)
+    one, many = (1, CHAINS) if device == "cpu" else (None, 2_097_152)
     lockstep_chains(device, one, 8)
     figures = {"lockstep_chain_per_s": many / min(lockstep_chains(device, one, many) for _ in range(3))}
     count = BALLS if device == "cpu" else 4_000_000

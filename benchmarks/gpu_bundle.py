@@ -22,7 +22,7 @@ import numpy as np
 
 COMPARED = 64  # members that this machine runs too
 MILLION, NUMBERS = 1_000_000, 100_000
-MANY = 524_288  # falling chains
+MANY = 2_097_152  # falling chains
 LEDGER_ROWS = 8
 FLOOR = 0.01  # m: contacts are pressed in by a few mm at most
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.codegen.plain import ROLLED
 from pliant.gallery.falling_chain import falling_chain
 from pliant.host.cuda import WARP
 from pliant.host.processor import host, load_object
@@ -19,13 +20,36 @@ from pliant.integrate.lockstep_text import LockstepText
 from pliant.study.lockstep_model import explicit_tableau, lockstep_model
 
 THREADS = 2 * WARP  # of a block
-# A thread asks for the number of another: its offset, or what it left, which is smaller than any offset.
+# A thread asks for the number of another: its offset, or what it left, which is smaller than any offset. It votes if it left any.
 DRIVER = """
 @thread = global i32 0
 @offsets = global [64 x i32] zeroinitializer
 @lefts = global [64 x i32] zeroinitializer
 define i32 @tid() { %x = load i32, ptr @thread  ret i32 %x }
 define void @wait(i32 %mask) { ret void }
+define i32 @ballot(i32 %mask, i1 %own) {
+entry:
+  %me = load i32, ptr @thread
+  %warp = and i32 %me, -32
+  br label %next
+next:
+  %k = phi i32 [ 0, %entry ], [ %k.next, %next ]
+  %votes = phi i32 [ 0, %entry ], [ %all, %next ]
+  %from = add i32 %warp, %k
+  %far = zext i32 %from to i64
+  %at = getelementptr i32, ptr @lefts, i64 %far
+  %x = load i32, ptr %at
+  %is = icmp ne i32 %x, 0
+  %wide = zext i1 %is to i32
+  %bit = shl i32 %wide, %k
+  %all = or i32 %votes, %bit
+  %k.next = add i32 %k, 1
+  %more = icmp ult i32 %k.next, 32
+  br i1 %more, label %next, label %done
+done:
+  ret i32 %all
+}
+declare i32 @llvm.cttz.i32(i32, i1)
 define i32 @shfl(i32 %mask, i32 %own, i32 %lane, i32 %clamp) {
   %me = load i32, ptr @thread
   %warp = and i32 %me, -32
@@ -38,7 +62,8 @@ define i32 @shfl(i32 %mask, i32 %own, i32 %lane, i32 %clamp) {
   ret i32 %x
 }
 """
-NAMES = {"llvm.nvvm.read.ptx.sreg.tid.x": "tid", "llvm.nvvm.bar.warp.sync": "wait", "llvm.nvvm.shfl.sync.idx.i32": "shfl"}
+NAMES = {"llvm.nvvm.read.ptx.sreg.tid.x": "tid", "llvm.nvvm.bar.warp.sync": "wait", "llvm.nvvm.shfl.sync.idx.i32": "shfl",
+         "llvm.nvvm.vote.ballot.sync": "ballot"}  # fmt: skip
 
 
 class Copies:
@@ -46,7 +71,7 @@ class Copies:
 
     def __init__(self, functions: str, size: int, doubles: int) -> None:
         room = THREADS * apart_by(doubles)
-        source = "\n".join([functions, f"@stages = global [{room} x double] zeroinitializer", DRIVER])
+        source = "\n".join([functions, f"@stages = global [{room} x double] zeroinitializer", DRIVER, ROLLED])
         for name, own in NAMES.items():
             source = source.replace(name, own)
         source = re.sub(r" addrspace\(\d\)", "", source).replace("define internal void", "define void").replace("alwaysinline ", "")
@@ -131,10 +156,11 @@ def test_neighbours_may_go_to_different_places() -> None:
     assert_put(copies, "put", entries, 6, apart)
 
 
-def test_an_accepted_end_becomes_the_present(chain) -> None:
+@pytest.mark.parametrize("fraction", [0.0, 0.03, 0.5, 1.0])
+def test_an_accepted_end_becomes_the_present(chain, fraction: float) -> None:
     text, copies = chain
     half, before = text.records.half, copies.lanes.copy()
-    moved = np.random.default_rng(4).choice([0, half], THREADS)
+    moved = np.where(np.random.default_rng(4).random(THREADS) < fraction, half, 0)
     copies("settle", moved)
     for offset, by in zip(copies.offsets, moved, strict=True):
         before[offset : offset + half] = before[offset + by : offset + by + half]

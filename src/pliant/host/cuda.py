@@ -18,7 +18,7 @@ OLDEST_DRIVER = 11000  # CUDA 11.0: older drivers do not know the PTX version us
 OLDEST_CAPABILITY = (7, 0)  # Volta: the oldest with explicit synchronisation of the threads of a warp
 BLOCK, WARP = 128, 32  # threads: one warp for each of a multiprocessor's four schedulers; fewer if shared memory is short
 ROUNDS_AT_ONCE = 8  # before the host looks again
-LANES_BYTES = 2**32  # memory of the members that run at a time: enough of them for any GPU
+LANES_BYTES = 2**34  # memory of the members that run at a time: enough of them for any GPU
 SHARE_OF_LANES = 0.25  # fraction of the GPU's free memory that they may use
 SHARE_OF_MEMORY = 0.7  # fraction that the numbers of all members of a batch may use
 _MULTIPROCESSORS, _MAJOR, _MINOR, _SHARED_BYTES = 16, 75, 76, 97  # attributes of a device
@@ -295,16 +295,17 @@ class Rounds:
         counts = np.zeros(self.lists, dtype=np.int32)
         begin, list_, attempt, judge = self.kernels
         begin(lanes, memory, lists, lanes)
-        while True:
+        live = lanes  # lanes that may have a member: those without one stay so
+        while live:
             for _ in range(ROUNDS_AT_ONCE):
                 buffers.clear("lists", counts.nbytes)
                 list_(lanes, memory, lists, lanes)
-                attempt(lanes + self.lists * WARP, memory, lists, lanes)  # every kind begins with a warp of its own
-                judge(lanes, memory, lists, lanes)
+                attempt(live + self.lists * WARP, memory, lists, lanes)  # every kind begins with a warp of its own
+                judge(live, memory, lists, lanes)
             buffers.get("lists", counts)
-            if not counts.any():
-                return
-            look()
+            live = int(counts[:-1].sum())
+            if live:
+                look()
 
 
 def batches(count: int, bytes_each: int, free: int, devices: int = 1) -> Sequence[range]:

@@ -5,7 +5,7 @@
 
 If every thread read its own record, number by number, each would fetch lines of memory of its own. So the threads of a warp copy
 together: each copies two numbers of a record, then the same of the next record. `offset` is where the record of the thread begins,
-in doubles; where numbers go is in tables. Threads whose records lie side by side copy alone.
+in doubles; where numbers go is in tables. Threads whose records lie side by side copy alone. The text needs `plain.ROLLED`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ T = TypeVar("T")
 
 SINCE_STEP, SINCE_LOOK = 1, 2  # of numbers that are not yet the present ones: those of the step, and event functions
 WIDTHS, PAIR_WIDTHS = (32, 16, 8, 4), (32, 16, 8, 4, 2)  # numbers of a record, or pairs of them, that are copied together
+AT_ONCE = 8  # records in one turn of a loop
 DECLARED = "declare i32 @llvm.nvvm.shfl.sync.idx.i32(i32, i32, i32, i32) convergent nounwind"
 
 
@@ -34,13 +35,14 @@ def _bring_text(name: str, pairs: Sequence[tuple[int, int]], doubles: int) -> st
     both = [(first, slots.get(first, doubles), slots.get(first + 1, doubles)) for first in sorted({place & -2 for place in slots})]
     for group, width in _groups(both, PAIR_WIDTHS):
         place = writer.begin([_packed(*entry) for entry in group], width)
-        for r in range(width):
+        some = writer.begin_loop(place, width)
+        for r in some:
             one = f"{place}.{r}"
             writer.lines += [
                 *writer.record(one, r, width), f"  %{one}.number = add i32 %{one}.record, %{place}.place", *_address(one),
                 f"  %{one}.x = load <2 x double>, ptr addrspace(1) %{one}.at, align 16",
             ]  # fmt: skip
-        for r in range(width):
+        for r in some:
             for k in range(2):
                 one = f"{place}.{r}.{k}"
                 writer.lines += [
@@ -48,6 +50,7 @@ def _bring_text(name: str, pairs: Sequence[tuple[int, int]], doubles: int) -> st
                     f"  %{one}.x = extractelement <2 x double> %{place}.{r}.x, i64 {k}",
                     f"  store double %{one}.x, ptr addrspace(3) %{one}.here",
                 ]  # fmt: skip
+        writer.end_loop(place, width)
     return writer.text("")
 
 
@@ -71,7 +74,8 @@ def _put_groups(writer: _CopyWriter, entries: Sequence[tuple[int, int, int, int]
             f"  %{place}.of.step = icmp eq i32 %{bits}, {SINCE_STEP}",
             f"  %{place}.apart = select i1 %{place}.of.step, i32 {apart[SINCE_STEP]}, i32 {apart[SINCE_LOOK]}",
         ]  # fmt: skip
-        for r in range(width):
+        some = writer.begin_loop(place, width)
+        for r in some:
             one = f"{place}.{r}"
             writer.lines += [
                 *writer.record(one, r, width),
@@ -84,7 +88,7 @@ def _put_groups(writer: _CopyWriter, entries: Sequence[tuple[int, int, int, int]
             for k in range(1 if single else 2):
                 writer.lines += [*writer.slot(f"{one}.{k}", f"{one}.lane", f"{place}.slot{k}"),
                                  f"  %{one}.{k}.x = load double, ptr addrspace(3) %{one}.{k}.here"]  # fmt: skip
-        for r in range(width):
+        for r in some:
             one = f"{place}.{r}"
             if single:
                 writer.lines.append(f"  store double %{one}.0.x, ptr addrspace(1) %{one}.at")
@@ -94,6 +98,7 @@ def _put_groups(writer: _CopyWriter, entries: Sequence[tuple[int, int, int, int]
                     f"  %{one}.x = insertelement <2 x double> %{one}.half, double %{one}.1.x, i64 1",
                     f"  store <2 x double> %{one}.x, ptr addrspace(1) %{one}.at, align 16",
                 ]
+        writer.end_loop(place, width)
 
 
 def _bring_alone_text(name: str, pairs: Sequence[tuple[int, int]], doubles: int) -> str:
@@ -148,6 +153,7 @@ class _CopyWriter:
         self.name, self.doubles = name, doubles
         self.lines: list[str] = []
         self.table: list[int] = []
+        self.label = "entry"  # of the lines that are being written
 
     def begin(self, entries: Sequence[int], width: int) -> str:
         """Reads the thread's entry for a group."""
@@ -164,10 +170,27 @@ class _CopyWriter:
         ]  # fmt: skip
         return place
 
+    def begin_loop(self, place: str, width: int) -> range:
+        """Begins a loop over the records of a group; returns those of one turn: a whole loop of copies is long code."""
+        self.lines += [
+            f"  br label %{place}.turn", f"{place}.turn:",
+            f"  %{place}.r = phi i32 [ 0, %{self.label} ], [ %{place}.r.next, %{place}.turn ]",
+            f"  %{place}.before = mul i32 %{place}.r, {WARP // width}", f"  %{place}.from = add i32 %{place}.row, %{place}.before",
+        ]  # fmt: skip
+        return range(min(width, AT_ONCE))
+
+    def end_loop(self, place: str, width: int) -> None:
+        self.label = f"{place}.after"
+        self.lines += [
+            f"  %{place}.r.next = add i32 %{place}.r, {min(width, AT_ONCE)}",
+            f"  %{place}.more = icmp ult i32 %{place}.r.next, {width}",
+            f"  br i1 %{place}.more, label %{place}.turn, label %{self.label}, !llvm.loop !0", f"{self.label}:",
+        ]  # fmt: skip
+
     def record(self, one: str, r: int, width: int) -> list[str]:
         """The record that the thread copies from or to."""
         return [
-            f"  %{one}.lane = add i32 %{one.rsplit('.', 1)[0]}.row, {r * (WARP // width)}",
+            f"  %{one}.lane = add i32 %{one.rsplit('.', 1)[0]}.from, {r * (WARP // width)}",
             f"  %{one}.record = call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 -1, i32 %offset, i32 %{one}.lane, i32 {WARP - 1})",
         ]
 

@@ -26,7 +26,7 @@ JUDGE_REGISTERS = 128  # so that 16 warps run at a time, if there is no room to 
 MOST_MIXING = 1  # pairs: with so few, members of different kinds may make attempts together
 FEWEST = 24  # of 32 threads: with fewer members, those of a warp are put back
 MOST_ATTEMPTS = 16  # in one round, if kinds may mix: then the host can look
-COPIED_AT_ONCE = 8  # records
+COPIED_AT_ONCE = 4  # records
 
 _ARGUMENTS = "ptr addrspace(1) %lanes, ptr addrspace(1) %lists, i64 %size"
 _SHARED = f"  %shared = addrspacecast ptr addrspace({CONSTANT_SPACE}) @{RECORD_SYMBOL} to ptr"
@@ -107,37 +107,42 @@ def _bring_judged(text: LockstepText) -> list[str]:
 
 
 def settling_text(text: LockstepText) -> str:
-    """`void settle(lanes, offset, by)`: copies the present from `by` to the beginning of the record, as in `lockstep_copies`."""
+    """`void settle(lanes, offset, by)`: copies the present from `by`, if that is not 0, to the beginning of the record.
+
+    As in `lockstep_copies`.
+    """
     if not text.together:
         return _settling_alone(text)
     lines = [
         "define internal void @settle(ptr addrspace(1) %lanes, i32 %offset, i32 %by) alwaysinline nounwind {", "entry:",
         "  call void @llvm.nvvm.bar.warp.sync(i32 -1)", "  %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()",
-        f"  %inner = and i32 %thread, {WARP - 1}", "  br label %next", "next:",
-        "  %first = phi i32 [ 0, %entry ], [ %following, %next ]",
+        f"  %inner = and i32 %thread, {WARP - 1}", "  %moves = icmp ne i32 %by, 0",
+        "  %moved = call i32 @llvm.nvvm.vote.ballot.sync(i32 -1, i1 %moves)", "  %none = icmp eq i32 %moved, 0",
+        "  br i1 %none, label %done, label %next", "next:",
+        f"  %rest0 = phi i32 [ %moved, %entry ], [ %others{COPIED_AT_ONCE - 1}, %next ]",
     ]  # fmt: skip
     half, stores = text.records.half, list[str]()
-    for k in range(COPIED_AT_ONCE):
+    for k in range(COPIED_AT_ONCE):  # if fewer are left, the last one is copied again
         lines += [
-            f"  %lane{k} = add i32 %first, {k}",
+            f"  %lane{k} = call i32 @llvm.cttz.i32(i32 %rest{k}, i1 true)", f"  %less{k} = sub i32 %rest{k}, 1",
+            f"  %others{k} = and i32 %rest{k}, %less{k}", f"  %is.last{k} = icmp eq i32 %others{k}, 0",
+            f"  %rest{k + 1} = select i1 %is.last{k}, i32 %rest{k}, i32 %others{k}",
             f"  %record{k} = call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 -1, i32 %offset, i32 %lane{k}, i32 {WARP - 1})",
-            f"  %by{k} = call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 -1, i32 %by, i32 %lane{k}, i32 {WARP - 1})",
-        ]
+        ]  # fmt: skip
         for begin in range(0, half, WARP):
             one = f"{k}.{begin}"
             lines += [
                 f"  %n{one} = add i32 %inner, {begin}", f"  %within{one} = icmp ult i32 %n{one}, {half}",
                 f"  %least{one} = select i1 %within{one}, i32 %n{one}, i32 {half - 1}",
-                f"  %to{one} = add i32 %record{k}, %least{one}", f"  %from{one} = add i32 %to{one}, %by{k}",
+                f"  %to{one} = add i32 %record{k}, %least{one}", f"  %from{one} = add i32 %to{one}, {text.records.until_end}",
                 f"  %to.far{one} = zext i32 %to{one} to i64", f"  %from.far{one} = zext i32 %from{one} to i64",
                 f"  %from.at{one} = getelementptr double, ptr addrspace(1) %lanes, i64 %from.far{one}",
                 f"  %to.at{one} = getelementptr double, ptr addrspace(1) %lanes, i64 %to.far{one}",
                 f"  %x{one} = load double, ptr addrspace(1) %from.at{one}",
             ]  # fmt: skip
             stores.append(f"  store double %x{one}, ptr addrspace(1) %to.at{one}")
-    return "\n".join([*lines, *stores, f"  %following = add i32 %first, {COPIED_AT_ONCE}",
-                      f"  %more = icmp ult i32 %following, {WARP}", "  br i1 %more, label %next, label %done", "done:",
-                      "  ret void", "}", ""])  # fmt: skip
+    return "\n".join([*lines, *stores, f"  %more = icmp ne i32 %others{COPIED_AT_ONCE - 1}, 0",
+                      "  br i1 %more, label %next, label %done", "done:", "  ret void", "}", ""])  # fmt: skip
 
 
 def _settling_alone(text: LockstepText) -> str:
