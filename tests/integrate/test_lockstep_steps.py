@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pliant.integrate import lockstep_events as events
-from pliant.integrate import lockstep_judge as judge
+from pliant.integrate import lockstep_lengths as lengths
 from pliant.integrate.lockstep_events import BRACKET, CUT, GAP, OVER, PEAK, PEAK_TRIES, STOP
 from pliant.integrate.lockstep_scheme import Scheme
 from pliant.integrate.tableaus import DOP853
@@ -33,7 +33,7 @@ def table(monkeypatch):
             pair=[-1 if x == STOP else 0 for x in does], control=Scheme(DOP853).control,
         )  # fmt: skip
         monkeypatch.setattr(events, "table", numbers)
-        monkeypatch.setattr(judge, "table", numbers)
+        monkeypatch.setattr(lengths, "table", numbers)
 
     return use
 
@@ -66,20 +66,20 @@ def test_a_function_that_only_comes_near_zero_is_not_followed(table) -> None:
     """A straight line meets a parabola's vertex half way, again and again: after one such step the next one is as long as any."""
     table([GAP])
     lane = lane_of([GAP], [1e-3], [-10.0])
-    judge.aim(lane, FAR)
+    lengths.aim(lane, FAR)
     assert lane.aimed == 1.0 and lane.step == pytest.approx(1e-4, rel=1e-6)
     lane.t, lane.g[0], lane.gd[0] = lane.t_new, 2.5e-4, -5.0  # 5e-5 further
-    judge.aim(lane, FAR)
+    lengths.aim(lane, FAR)
     assert lane.aimed == 0.0 and lane.step == pytest.approx(lane.h)
     lane.aimed, lane.step = 1.0, 1e-3  # the same place after a step twenty times as long is worth another try
-    judge.aim(lane, FAR)
+    lengths.aim(lane, FAR)
     assert lane.aimed == 1.0 and lane.step == pytest.approx(5e-5, rel=1e-6)
 
 
 def test_no_step_to_an_event_passes_a_stop(table) -> None:
     table([GAP])
     lane = lane_of([GAP], [1e-3], [-10.0])
-    judge.aim(lane, 5e-5)
+    lengths.aim(lane, 5e-5)
     assert lane.t_new == 5e-5 and lane.aimed == 0.0
 
 
@@ -99,15 +99,15 @@ def test_a_located_peak_does_not_hide_a_later_event(table) -> None:
 def test_a_step_rejected_again_shrinks_faster(table) -> None:
     table([])
     lane = lane_of([], [], [], error=2.0, step=1.0)
-    lengths = []
+    found = []
     for _ in range(4):
-        judge.refuse(lane)
-        lengths.append(lane.h)
+        lengths.refuse(lane)
+        found.append(lane.h)
     power = Scheme(DOP853).control[3]
-    np.testing.assert_allclose(lengths, [0.9 * 2.0 ** (-k * power) for k in (1, 2, 3, 3)], rtol=1e-12)
+    np.testing.assert_allclose(found, [0.9 * 2.0 ** (-k * power) for k in (1, 2, 3, 3)], rtol=1e-12)
     lane = lane_of([], [], [], error=1e9, step=1.0)
-    judge.refuse(lane)
-    judge.refuse(lane)
+    lengths.refuse(lane)
+    lengths.refuse(lane)
     assert lane.h == pytest.approx(0.1)
     assert lane.rejected == 2.0
 
@@ -115,8 +115,8 @@ def test_a_step_rejected_again_shrinks_faster(table) -> None:
 def test_what_held_after_a_touch_is_kept_for_the_next(table) -> None:
     table([])
     lane = lane_of([], [], [], step=1e-5, h=1e-5)
-    assert judge.touch_step(lane, 3e-5) == 3e-5
+    assert lengths.touch_step(lane, 3e-5) == 3e-5
     lane.step = 1e-8  # cut short by something else: no measure
-    assert judge.touch_step(lane, 3e-5) == 0.0
+    assert lengths.touch_step(lane, 3e-5) == 0.0
     lane.step, lane.touch_h = 1e-5, 2e-5  # known since an earlier step
-    assert judge.touch_step(lane, 3e-5) == 2e-5
+    assert lengths.touch_step(lane, 3e-5) == 2e-5

@@ -1,7 +1,9 @@
 """What lies ahead of a member in the memory of a GPU's thread, as LLVM text.
 
-double corner_ahead(ptr here, double h):   see `lockstep_judge`
-double event_ahead(ptr here, double h):    see `lockstep_events`
+    double corner_ahead(ptr here, double h):   see `lockstep_lengths`
+    double event_ahead(ptr here, double h):    see `lockstep_events`
+
+They read from memory what they need: by then, registers are full.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from math import inf
 from pliant.codegen.sincos import real
 from pliant.integrate.lockstep_contacts import ContactWriter
 from pliant.integrate.lockstep_events import CUT, GAP, OVER
-from pliant.integrate.lockstep_judge import BEYOND, NEAREST
+from pliant.integrate.lockstep_lengths import BEYOND, NEAREST
 from pliant.integrate.lockstep_records import RECORD
 from pliant.integrate.lockstep_staging import AWAKE
 

@@ -8,10 +8,10 @@ an attempt, one member at a time, and decide what the next attempt is. `lane` is
 
 from __future__ import annotations
 
-from math import exp, inf, log, nan, sqrt
+from math import inf, nan, sqrt
 from typing import Any
 
-from pliant.integrate import lockstep_events
+from pliant.integrate import lockstep_events, lockstep_lengths
 from pliant.integrate.lockstep_events import (
     CUT,
     FLAG,
@@ -22,7 +22,6 @@ from pliant.integrate.lockstep_events import (
     close_pair,
     count_touch,
     dead_of,
-    event_ahead,
     first_event,
     note_forces,
     note_peaks,
@@ -30,24 +29,16 @@ from pliant.integrate.lockstep_events import (
     required,
     watched,
 )
+from pliant.integrate.lockstep_lengths import aim, next_stop, own_exp, own_log, propose, refuse, smallest
 
 # How members end: the codes of `status`, and one code that only this loop has.
 REACHED, AT_EVENT, NOT_FINITE, TOO_SMALL, STEP_LIMIT, UNSURE, CHATTERS, CANCELLED = range(8)
 TURNS_AT_ONCE, TURN_TIME = 100, 1e-7  # this many changes of a flag within this time, s, count as chatter
-SAFETY = 0.9
-STRETCH = 1e-10
-SMALLEST_STEP, SMALLEST_ULPS = 1e-18, 16.0 * 2.0**-52
-NO_ERROR = 1e-30
 PROBES = 8
-NEAREST, BEYOND = 1e-3, 1.05  # fraction of a rejected step, and factor on the distance to a corner: see `march`
-# A step that is rejected again meets something that is not smooth: its error falls with a lower power of its length than the order
-# says. Then the exponent of the error counts twice, at last three times, and the step may become this fraction of itself.
-MOST_TIMES, LEAST_AGAIN = 3.0, 0.1
-NEARER = 0.1  # of a step to an event that ended before it: another such step follows only if the event is nearer than that
 SURE = 1e-12  # of the size of the state: a function nearer to zero at the start is left to the general loop
 DEAD = 2.0**-50  # of the size of the state: a smaller gap is neither open nor closed
 
-CONSTANTS = {name: value for name, value in {**vars(lockstep_events), **globals()}.items()
+CONSTANTS = {name: value for name, value in {**vars(lockstep_events), **vars(lockstep_lengths), **globals()}.items()
              if name.isupper() and isinstance(value, (int, float))} | {"INF": inf, "NAN": nan}  # fmt: skip
 # Supplied by a structure (`lockstep_text`): tables, and the numbers of states, controlled states, works, stored rates of controlled
 # and of carried components, events, pairs, changing entries of p, a member's own constants, entries of a head, tips and limits.
@@ -203,10 +194,6 @@ def judge_attempt(lane: Any, shared: Any) -> None:
     move(lane, shared)
 
 
-def smallest(t: float) -> float:
-    return max(SMALLEST_STEP, SMALLEST_ULPS * abs(t))
-
-
 def take_up(lane: Any, shared: Any) -> None:
     """Ends a start: derivative and event functions are known, and the first step follows (Hairer, Norsett, Wanner I, II.4)."""
     unsound = 0.0
@@ -283,66 +270,6 @@ def set_out(lane: Any, shared: Any) -> bool:
     return changed
 
 
-def refuse(lane: Any) -> None:
-    """Rejects a step that was too long or left the domain of the equations, and shortens it."""
-    lane.rejected += 1.0
-    lane.refusals += 1.0
-    lane.tries = 0.0
-    if lane.error < INF:
-        lane.h = shortened(lane, lane.refusals, SAFETY * own_exp(-error_power(lane.refusals) * own_log(lane.error)))
-    else:
-        lane.h = lane.step * 0.25
-    lane.due = 1.0
-
-
-def error_power(refusals: float) -> float:
-    """The power of its error by which a step is shortened that was rejected so many times."""
-    return float(table.control[3] * min(refusals, MOST_TIMES))
-
-
-def shortened(lane: Any, refusals: float, factor: float) -> float:
-    """The length of a step that is repeated: towards a corner it ends just beyond, so that the corner can be located."""
-    return corner_ahead(lane, lane.step * max(table.control[1] if refusals < 2.0 else LEAST_AGAIN, factor))
-
-
-def corner_ahead(lane: Any, h: float) -> float:
-    """The distance to a point just beyond the nearest corner, s, or h if that is less."""
-    ahead = h
-    for k in range(int(lane.n_watched)):
-        e = int(lane.watching[k])
-        if table.has_rate[e] != 0 and lane.side[e] != 0.0:
-            x = -BEYOND * lane.g[e] / lane.gd[e]
-            if NEAREST * lane.step < x < ahead:
-                ahead = x
-    return float(ahead)
-
-
-def propose(lane: Any, shared: Any) -> None:
-    """Proposes the next step by Gustafsson's controllers."""
-    log_error = own_log(max(lane.error, NO_ERROR))
-    h = lengthened(lane, shared, SAFETY * own_exp(table.control[0] * lane.log_old - table.control[3] * log_error))
-    lane.touch_h = touch_step(lane, h)
-    lane.h = h
-    lane.log_old, lane.refusals = max(log_error, table.least_old[0]), 0.0
-
-
-def lengthened(lane: Any, shared: Any, factor: float) -> float:
-    """The length that follows an accepted step; a step that was cut short does not shorten the next."""
-    most = 1.0 if lane.refusals != 0.0 else table.control[2]
-    kept = lane.h if cut_short(lane) else 0.0
-    return float(min(max(lane.step * min(max(factor, table.control[1]), most), kept), shared.max_step))
-
-
-def cut_short(lane: Any) -> bool:
-    """Whether the step ends at a stop, a row or an event, and not where its error allowed."""
-    return bool(lane.step < (1.0 - STRETCH) * lane.h)
-
-
-def touch_step(lane: Any, h: float) -> float:
-    """The length, s, that followed the first step after a touch: h if this is that step; 0 if it is still to come."""
-    return float(h if lane.touch_h == 0.0 and not cut_short(lane) else lane.touch_h)
-
-
 def choose(lane: Any, shared: Any) -> None:
     """Chooses the length of the next attempt."""
     if lane.accepted + lane.rejected >= shared.max_steps:
@@ -352,33 +279,6 @@ def choose(lane: Any, shared: Any) -> None:
         finish(lane, TOO_SMALL if lane.error < INF else NOT_FINITE)
         return
     aim(lane, next_stop(lane, shared))
-
-
-def next_stop(lane: Any, shared: Any) -> float:
-    """The time, s, that no step passes: of a stop or a row."""
-    stop = lane.t_stop
-    row = int(lane.next_row)
-    if row < shared.n_plan:
-        stop = min(stop, shared.plan[row])
-    return float(stop)
-
-
-def aim(lane: Any, stop: float) -> None:
-    """Sets the end of the next attempt: exactly at a stop, or so far from it that no sliver is left; or at an event ahead.
-
-    A step to where an event should be saves one beyond it, of which nothing but that event is used.
-    """
-    rest, h = stop - lane.t, lane.h
-    lane.t_new = stop
-    if h * (1.0 + STRETCH) < rest:
-        lane.t_new = lane.t + (0.5 * rest if 2.0 * h > rest else h)
-    if N_LIMIT > 0:
-        lane.t_new = min(lane.t_new, lane.t + max(lane.longest, 2.0 * smallest(lane.t)))
-    ahead, again = event_ahead(lane, lane.t_new - lane.t), lane.aimed
-    lane.aimed = 0.0
-    if ahead < lane.t_new - lane.t and (again == 0.0 or ahead < NEARER * lane.step):
-        lane.t_new, lane.aimed = lane.t + ahead, 1.0
-    lane.step = lane.t_new - lane.t
 
 
 # ---- a step is taken
@@ -519,16 +419,7 @@ def claim(shared: Any) -> int:  # written in text: it is atomic
     return member
 
 
-def own_exp(x: float) -> float:
-    return exp(x)
-
-
-def own_log(x: float) -> float:
-    return log(x)
-
-
 JUDGES = (
-    *lockstep_events.FUNCTIONS, set_kind, restart, set_probe, set_bend, measure_works, smallest, set_out, corner_ahead, error_power,
-    shortened, refuse, cut_short, touch_step, lengthened, propose, next_stop, aim, choose, step_on, act, put_row, finish, take,
-    end_member, take_up, move, judge_attempt, judge, begin, judge_left,
+    *lockstep_events.FUNCTIONS, *lockstep_lengths.FUNCTIONS, set_kind, restart, set_probe, set_bend, measure_works, set_out, choose,
+    step_on, act, put_row, finish, take, end_member, take_up, move, judge_attempt, judge, begin, judge_left,
 )  # fmt: skip

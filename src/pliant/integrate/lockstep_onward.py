@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from pliant.integrate.lockstep_events import bracket, just_beyond
-from pliant.integrate.lockstep_judge import (
+from pliant.integrate.lockstep_judge import measure_works, set_bend, set_probe
+from pliant.integrate.lockstep_lengths import (
     INF,
     NO_ERROR,
     SAFETY,
@@ -16,12 +17,9 @@ from pliant.integrate.lockstep_judge import (
     cut_short,
     error_power,
     lengthened,
-    measure_works,
     next_stop,
     own_exp,
     own_log,
-    set_bend,
-    set_probe,
     shortened,
     smallest,
     touch_step,
