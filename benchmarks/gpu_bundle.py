@@ -133,11 +133,11 @@ def bundle(
     """One case: its kernel, its members, and what the host build makes of the first of them."""
     from pliant.host.cache_folder import user_cache
     from pliant.host.stages import Stages
-    from pliant.integrate.lockstep_device import device_text, ptx_of
-    from pliant.integrate.lockstep_gpu import CONSTANTS_SYMBOL, RECORD_SYMBOL
-    from pliant.integrate.lockstep_lists import COUNTS
-    from pliant.integrate.lockstep_runs import HostLoop, HostRuns, LockstepMembers, LockstepTolerances, inputs_of
-    from pliant.integrate.lockstep_tables import SHARED
+    from pliant.integrate.lockstep.device import device_text, ptx_of
+    from pliant.integrate.lockstep.gpu import CONSTANTS_SYMBOL, RECORD_SYMBOL
+    from pliant.integrate.lockstep.lists import COUNTS
+    from pliant.integrate.lockstep.runs import HostLoop, HostRuns, LockstepMembers, LockstepTolerances, inputs_of
+    from pliant.integrate.lockstep.tables import SHARED
     from pliant.run.contact_phases import pair_numbers
     from pliant.run.simulate import Run, weight_of
     from pliant.study.lockstep_model import lockstep_model
@@ -193,7 +193,7 @@ def rows_ptx(compiled: Any) -> bytes:
     from pliant.codegen.member_lanes import Lanes, MemberProgram, intrinsics, member_text, sines_text
     from pliant.codegen.own_functions import CONSTANTS, OWN
     from pliant.codegen.plain import Setting, intrinsics_text, plain_text
-    from pliant.integrate.lockstep_device import machine_of, optimised
+    from pliant.integrate.lockstep.device import machine_of, optimised
 
     traced, lanes = compiled.traced, Lanes(1, True, whole=True)
     observe, places = traced.functions["observe"], traced.layout.observed

@@ -11,11 +11,11 @@ import numpy as np
 
 from pliant.host.cuda import WARP, Device
 from pliant.host.processor import host, load_object
-from pliant.integrate.lockstep_gpu import apart_by
-from pliant.integrate.lockstep_lists import APPEND, COUNTS, KINDS
-from pliant.integrate.lockstep_rounds import ATTEMPT, KERNELS, LIST
-from pliant.integrate.lockstep_runs import optimised
-from pliant.integrate.lockstep_text import LockstepText
+from pliant.integrate.lockstep.gpu import apart_by
+from pliant.integrate.lockstep.lists import APPEND, COUNTS, KINDS
+from pliant.integrate.lockstep.rounds import ATTEMPT, KERNELS, LIST
+from pliant.integrate.lockstep.runs import optimised
+from pliant.integrate.lockstep.text import LockstepText
 
 INTRINSICS = {"read.ptx.sreg.tid.x": "tid", "read.ptx.sreg.ctaid.x": "ctaid", "read.ptx.sreg.ntid.x": "ntid"}
 DRIVER = """

@@ -16,7 +16,7 @@ from pliant.codegen.program import read_program
 from pliant.codegen.rolled import SHORTEST, RolledLoop
 from pliant.codegen.schedule import make_schedule
 from pliant.gallery.falling_chain import falling_chain
-from pliant.integrate.lockstep_stages import START_BIT
+from pliant.integrate.lockstep.stages import START_BIT
 from pliant.model.friction_law import FRICTION_LAWS
 from pliant.trace.tracing import trace
 from registered import FRICTION

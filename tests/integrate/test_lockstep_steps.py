@@ -5,10 +5,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from pliant.integrate import lockstep_events as events
-from pliant.integrate import lockstep_lengths as lengths
-from pliant.integrate.lockstep_events import BRACKET, CUT, GAP, OVER, PEAK, PEAK_TRIES, STOP
-from pliant.integrate.lockstep_scheme import Scheme
+from pliant.integrate.lockstep import events as events
+from pliant.integrate.lockstep import lengths as lengths
+from pliant.integrate.lockstep.events import BRACKET, CUT, GAP, OVER, PEAK, PEAK_TRIES, STOP
+from pliant.integrate.lockstep.scheme import Scheme
 from pliant.integrate.tableaus import DOP853
 
 FAR = 10.0  # s: no stop before

@@ -14,10 +14,10 @@ from pliant.errors import ModelError, SolveError
 from pliant.gallery.falling_chain import falling_chain
 from pliant.gallery.representative import REPRESENTATIVES, Representative
 from pliant.host.cuda import DeviceError, batches
-from pliant.integrate import lockstep_events
-from pliant.integrate.lockstep_device import DeviceRuns, device_text, ptx_of
-from pliant.integrate.lockstep_rounds import KERNELS
-from pliant.integrate.lockstep_runs import LockstepEnds
+from pliant.integrate.lockstep import events as lockstep_events
+from pliant.integrate.lockstep.device import DeviceRuns, device_text, ptx_of
+from pliant.integrate.lockstep.rounds import KERNELS
+from pliant.integrate.lockstep.runs import LockstepEnds
 from pliant.study import lockstep
 from pliant.study.ensemble_keep import KeepPlan
 from pliant.study.ensemble_store import EnsembleStore
@@ -204,7 +204,7 @@ def test_the_number_of_gpus_changes_no_bit(drop, count: int) -> None:
 @pytest.mark.parametrize("most", [256, 3])
 def test_threads_of_a_warp_at_the_same_time_give_the_same_bits(drop, monkeypatch, most: int) -> None:
     """They wait for each other in every stage, vote on whether to go on, and put members back after so many attempts."""
-    monkeypatch.setattr("pliant.integrate.lockstep_rounds.MOST_ATTEMPTS", most)
+    monkeypatch.setattr("pliant.integrate.lockstep.rounds.MOST_ATTEMPTS", most)
     runs = []
     together = run(drop, {"stone.y": HEIGHTS}, 0.4, lambda *x: runs.append(EmulatedRuns(*x, together=True)) or runs[0])
     assert_same(run(drop, {"stone.y": HEIGHTS}, 0.4), together)

@@ -274,7 +274,7 @@ def run_batch(
 
 @dataclass(frozen=True)
 class Rounds:
-    """Kernels that take turns on all lanes until none has a member left, see `lockstep_rounds`.
+    """Kernels that take turns on all lanes until none has a member left, see `lockstep.rounds`.
 
     Their arguments are the lanes, lists of lanes, and the number of lanes.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from pliant.integrate.lockstep_device import DeviceRuns, device_text, gpus, ptx_of
+from pliant.integrate.lockstep.device import DeviceRuns, device_text, gpus, ptx_of
 from pliant.study.lockstep import Runner
 from pliant.study.lockstep_model import explicit_tableau, lockstep_model
 

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from pliant.errors import ModelError, SolveError
 from pliant.host.stages import Stages
-from pliant.integrate.lockstep_judge import AT_EVENT as STOPPED
-from pliant.integrate.lockstep_judge import REACHED
-from pliant.integrate.lockstep_runs import HostLoop, HostRuns, LockstepEnds, LockstepMembers, LockstepTolerances
+from pliant.integrate.lockstep.judge import AT_EVENT as STOPPED
+from pliant.integrate.lockstep.judge import REACHED
+from pliant.integrate.lockstep.runs import HostLoop, HostRuns, LockstepEnds, LockstepMembers, LockstepTolerances
 from pliant.integrate.member_runs import Ends
 from pliant.integrate.run_record import ENTRY_FLOOR, REACH
 from pliant.integrate.status import AT_EVENT, AT_STOP

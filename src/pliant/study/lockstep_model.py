@@ -9,8 +9,8 @@ from weakref import WeakKeyDictionary
 
 import casadi as ca
 
-from pliant.integrate.lockstep_events import CUT, FLAG, GAP, NEVER, PEAK, STOP
-from pliant.integrate.lockstep_tables import EventTable, LockstepModel, PairTable
+from pliant.integrate.lockstep.events import CUT, FLAG, GAP, NEVER, PEAK, STOP
+from pliant.integrate.lockstep.tables import EventTable, LockstepModel, PairTable
 from pliant.integrate.run_record import CUTS, MARKS, RECORDS, STOPS, TURNS
 from pliant.integrate.tableaus import Tableau
 from pliant.trace.layout import CONSTANTS

@@ -17,7 +17,7 @@ from pliant.study.member_starts import doubtful_states
 
 if TYPE_CHECKING:
     from pliant.codegen.llvm import MachineCode
-    from pliant.integrate.lockstep_runs import LockstepEnds
+    from pliant.integrate.lockstep.runs import LockstepEnds
     from pliant.run.prepare import Compiled
 
 Floats = NDArray[np.float64]

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from pliant.host.cuda import WARP
-from pliant.integrate.lockstep_gpu import apart_by
+from pliant.integrate.lockstep.gpu import apart_by
 
 T = TypeVar("T")
 

@@ -1,7 +1,7 @@
 """What lies ahead of a member in the memory of a GPU's thread, as LLVM text.
 
-    double corner_ahead(ptr here, double h):   see `lockstep_lengths`
-    double event_ahead(ptr here, double h):    see `lockstep_events`
+    double corner_ahead(ptr here, double h):   see `lengths`
+    double event_ahead(ptr here, double h):    see `events`
 
 They read from memory what they need: by then, registers are full.
 """
@@ -12,11 +12,11 @@ from collections.abc import Callable
 from math import inf
 
 from pliant.codegen.sincos import real
-from pliant.integrate.lockstep_contacts import ContactWriter
-from pliant.integrate.lockstep_events import CUT, GAP, OVER
-from pliant.integrate.lockstep_lengths import BEYOND, NEAREST
-from pliant.integrate.lockstep_records import RECORD
-from pliant.integrate.lockstep_staging import AWAKE
+from pliant.integrate.lockstep.contacts import ContactWriter
+from pliant.integrate.lockstep.events import CUT, GAP, OVER
+from pliant.integrate.lockstep.lengths import BEYOND, NEAREST
+from pliant.integrate.lockstep.records import RECORD
+from pliant.integrate.lockstep.staging import AWAKE
 
 
 class AheadWriter(ContactWriter):

@@ -2,10 +2,10 @@
 
     i32 attempt(ptr lanes, i32 offset, ptr lane, ptr memory, ptr shared, i32 warp, i32 stepping):
 
-`attempt` returns 0 if the next attempt follows, else what is left to `judge` (`lockstep_copies.SINCE_STEP`, `SINCE_LOOK`). `lane`
+`attempt` returns 0 if the next attempt follows, else what is left to `judge` (`copies.SINCE_STEP`, `SINCE_LOOK`). `lane`
 is the record of the member, `offset` where it begins in `lanes`; `memory` is the thread's own; `warp` are the threads that make an
 attempt together, `stepping` those of them that do not start. The rates of stages, the state and what every attempt changes are in
-memory that the threads of a multiprocessor share (`lockstep_staging`). Unless they stay there from one attempt to the next, all
+memory that the threads of a multiprocessor share (`staging`). Unless they stay there from one attempt to the next, all
 threads of a warp take part, as they copy together: one without a member has a spare record.
 
 Few numbers fit into registers, and others cost as much time as the arithmetic. So what is zero while a contact is open is neither
@@ -20,13 +20,13 @@ import numpy as np
 
 from pliant.codegen.guards import ALWAYS
 from pliant.codegen.sincos import real
-from pliant.integrate.lockstep_ahead import AheadWriter
-from pliant.integrate.lockstep_copies import SINCE_LOOK, SINCE_STEP
-from pliant.integrate.lockstep_gpu import COMPUTED, CONSTANT_SPACE, READ_AGAIN, STAGES, TOGETHER
-from pliant.integrate.lockstep_onward import LEFT, TAKEN
-from pliant.integrate.lockstep_records import RECORD
-from pliant.integrate.lockstep_staging import AWAKE
-from pliant.integrate.lockstep_starts import StartWriter
+from pliant.integrate.lockstep.ahead import AheadWriter
+from pliant.integrate.lockstep.copies import SINCE_LOOK, SINCE_STEP
+from pliant.integrate.lockstep.gpu import COMPUTED, CONSTANT_SPACE, READ_AGAIN, STAGES, TOGETHER
+from pliant.integrate.lockstep.onward import LEFT, TAKEN
+from pliant.integrate.lockstep.records import RECORD
+from pliant.integrate.lockstep.staging import AWAKE
+from pliant.integrate.lockstep.starts import StartWriter
 
 START_STAGES = 2  # stages that a start needs
 

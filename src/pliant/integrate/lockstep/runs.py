@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from pliant.codegen.member_lanes import Lanes
 from pliant.host.object_cache import ObjectCache, content_key
 from pliant.host.processor import VERSIONS, Target, host, load_object
-from pliant.integrate.lockstep_events import TALLIED
-from pliant.integrate.lockstep_tables import SHARED, LockstepModel
-from pliant.integrate.lockstep_text import HOST_ENTRY, LockstepText
+from pliant.integrate.lockstep.events import TALLIED
+from pliant.integrate.lockstep.tables import SHARED, LockstepModel
+from pliant.integrate.lockstep.text import HOST_ENTRY, LockstepText
 from pliant.integrate.tableaus import Tableau
 
 Floats = NDArray[np.float64]
@@ -130,7 +130,7 @@ class LockstepTolerances:
 class LockstepEnds:
     """How members ended, and their stored results."""
 
-    code: Ints  # codes of `lockstep_judge`; -1: not run
+    code: Ints  # codes of `judge`; -1: not run
     event: Ints
     t: Floats
     y: Floats

@@ -1,6 +1,6 @@
 """Members in the main memory of a GPU: each has a record, which stays where it is.
 
-The threads of a warp take members from anywhere and copy their records together (`lockstep_copies`). If kinds may mix, they take
+The threads of a warp take members from anywhere and copy their records together (`copies`). If kinds may mix, they take
 neighbours, whose records lie side by side instead, number by number: 32 of them are a tile, and threads copy on their own.
 """
 
@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 from pliant.codegen.guards import ALWAYS
 from pliant.codegen.plain import Setting, Slots, plain_text
 from pliant.host.cuda import WARP
-from pliant.integrate.lockstep_copies import SINCE_LOOK, SINCE_STEP, copies_texts
-from pliant.integrate.lockstep_events import TALLIED
-from pliant.integrate.lockstep_gpu import apart_by
-from pliant.integrate.lockstep_judge import JUDGES, begin, measure_works, restart, set_bend, set_kind, set_probe, take
-from pliant.integrate.lockstep_tables import NUMBERS
+from pliant.integrate.lockstep.copies import SINCE_LOOK, SINCE_STEP, copies_texts
+from pliant.integrate.lockstep.events import TALLIED
+from pliant.integrate.lockstep.gpu import apart_by
+from pliant.integrate.lockstep.judge import JUDGES, begin, measure_works, restart, set_bend, set_kind, set_probe, take
+from pliant.integrate.lockstep.tables import NUMBERS
 
 if TYPE_CHECKING:
-    from pliant.integrate.lockstep_text import LockstepText
+    from pliant.integrate.lockstep.text import LockstepText
 
 STORED, JUDGED = "stored_", "judged_"  # prefixes of the functions that begin members, and of those that judge them
 SCRATCH = ("hit", "sought")  # what judging only needs meanwhile

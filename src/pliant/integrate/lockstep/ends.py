@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pliant.codegen.guards import ALWAYS
-from pliant.integrate.lockstep_events import NEVER
-from pliant.integrate.lockstep_stages import StageWriter
+from pliant.integrate.lockstep.events import NEVER
+from pliant.integrate.lockstep.stages import StageWriter
 
 EXTREMES = {"lowest": "olt", "highest": "ogt"}  # of works: names, and comparisons that make a value the new one
 DIP = 0.15  # of the change of slope times the step: more than 4/27

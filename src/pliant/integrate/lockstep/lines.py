@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pliant.codegen.plain import in_space
-from pliant.integrate.lockstep_gpu import CONSTANT_SPACE, STAGES
-from pliant.integrate.lockstep_tables import SHARED
+from pliant.integrate.lockstep.gpu import CONSTANT_SPACE, STAGES
+from pliant.integrate.lockstep.tables import SHARED
 
 if TYPE_CHECKING:
-    from pliant.integrate.lockstep_text import LockstepText
+    from pliant.integrate.lockstep.text import LockstepText
 
 
 class LineWriter:

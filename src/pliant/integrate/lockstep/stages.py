@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from pliant.codegen.guards import ALL_IDLE, ALWAYS, guard_bit
-from pliant.integrate.lockstep_gpu import OPAQUE
-from pliant.integrate.lockstep_lines import LineWriter
+from pliant.integrate.lockstep.gpu import OPAQUE
+from pliant.integrate.lockstep.lines import LineWriter
 
 START_BIT = 1 << 40  # beyond the bits of guards
 

@@ -1,11 +1,11 @@
-"""How long the next attempt of a member of a lock-step ensemble is: plain functions, see `lockstep_judge`."""
+"""How long the next attempt of a member of a lock-step ensemble is: plain functions, see `judge`."""
 
 from __future__ import annotations
 
 from math import exp, inf, log
 from typing import Any
 
-from pliant.integrate.lockstep_events import event_ahead
+from pliant.integrate.lockstep.events import event_ahead
 
 SAFETY = 0.9
 STRETCH = 1e-10
@@ -17,7 +17,7 @@ NEAREST, BEYOND = 1e-3, 1.05  # fraction of a rejected step, and factor on the d
 MOST_TIMES, LEAST_AGAIN = 3.0, 0.1
 NEARER = 0.1  # of a step to an event that ended before it: another such step follows only if the event is nearer than that
 
-# Supplied by a structure (`lockstep_text`): tables, and the number of limits.
+# Supplied by a structure (`text`): tables, and the number of limits.
 table: Any = None
 N_LIMIT = 0
 INF = inf

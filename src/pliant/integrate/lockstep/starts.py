@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pliant.integrate.lockstep_stages import StageWriter
+from pliant.integrate.lockstep.stages import StageWriter
 
 
 class StartWriter(StageWriter):

@@ -5,7 +5,7 @@
     void bring_constants(ptr lanes, i32 offset):  before everything, if members have constants of their own
     void put(ptr lanes, i32 offset, i32 left):    the results
 
-See `lockstep_copies`. If members make many attempts one after the other, everything has a place of its own and stays.
+See `copies`. If members make many attempts one after the other, everything has a place of its own and stays.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 
 from pliant.codegen.plain import Slots
 from pliant.codegen.program import PARAMETER, Program
-from pliant.integrate.lockstep_copies import SINCE_LOOK, SINCE_STEP, copies_texts
-from pliant.integrate.lockstep_gpu import apart_by
-from pliant.integrate.lockstep_records import READ, RECORD, SECTOR
+from pliant.integrate.lockstep.copies import SINCE_LOOK, SINCE_STEP, copies_texts
+from pliant.integrate.lockstep.gpu import apart_by
+from pliant.integrate.lockstep.records import READ, RECORD, SECTOR
 
 if TYPE_CHECKING:
-    from pliant.integrate.lockstep_text import LockstepText
+    from pliant.integrate.lockstep.text import LockstepText
 
 Number = tuple[str, int]  # name and index
 

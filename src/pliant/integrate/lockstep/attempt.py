@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pliant.codegen.sincos import real
-from pliant.integrate.lockstep_ends import EndWriter
-from pliant.integrate.lockstep_starts import StartWriter
+from pliant.integrate.lockstep.ends import EndWriter
+from pliant.integrate.lockstep.starts import StartWriter
 
 
 class AttemptWriter(StartWriter, EndWriter):

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from pliant.integrate.lockstep_events import bracket, just_beyond
-from pliant.integrate.lockstep_judge import measure_works, set_bend, set_probe
-from pliant.integrate.lockstep_lengths import (
+from pliant.integrate.lockstep.events import bracket, just_beyond
+from pliant.integrate.lockstep.judge import measure_works, set_bend, set_probe
+from pliant.integrate.lockstep.lengths import (
     INF,
     NO_ERROR,
     SAFETY,
@@ -27,7 +27,7 @@ from pliant.integrate.lockstep_lengths import (
 
 LEFT, REPEATED, TAKEN = range(3)  # for `judge`; the step is repeated with another length; it is taken, and the next one is chosen
 
-# Supplied by a structure (`lockstep_text`).
+# Supplied by a structure (`text`).
 table: Any = None
 N_LIMIT = 0
 
@@ -74,7 +74,7 @@ def set_course(lane: Any, shared: Any) -> None:
     aim(lane, next_stop(lane, shared))
 
 
-# Functions that attempts on a GPU call: some for a member's record, others for its numbers in shared memory (`lockstep_staging`).
+# Functions that attempts on a GPU call: some for a member's record, others for its numbers in shared memory (`staging`).
 OF_STARTS = (measure_works, set_probe, set_bend)
 OF_STEPS = (
     bracket, just_beyond, smallest, error_power, shortened, cut_short, touch_step, lengthened, next_stop, aim, go_on, set_course,

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pliant.codegen.program import Program
-from pliant.integrate.lockstep_events import GAP
+from pliant.integrate.lockstep.events import GAP
 
-# The record that members share: numbers, and addresses of arrays. See `lockstep_runs`.
+# The record that members share: numbers, and addresses of arrays. See `runs`.
 SHARED = {
     "members": "i8", "n_plan": "i8", "n_pieces": "i8", "max_steps": "i8", "weight_step": "i8", "floors_step": "i8",
     "t_start": "f8", "rtol": "f8", "asked_rtol": "f8", "loosened": "f8", "max_step": "f8",
@@ -43,7 +43,7 @@ class PairTable:
 
 @dataclass(frozen=True)
 class EventTable:
-    """The role of an event function (`lockstep_events`), and the pair or flag it acts on."""
+    """The role of an event function (`events`), and the pair or flag it acts on."""
 
     does: int
     number: int = 0  # among the System's events

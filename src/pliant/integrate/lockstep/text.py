@@ -13,20 +13,20 @@ from pliant.codegen.member_lanes import Lanes, MemberProgram, intrinsics, member
 from pliant.codegen.own_functions import CONSTANTS as OWN_CONSTANTS
 from pliant.codegen.own_functions import OWN
 from pliant.codegen.plain import Setting, Slots, in_space, intrinsics_text, plain_text
-from pliant.integrate.lockstep_attempt import AttemptWriter
-from pliant.integrate.lockstep_copies import DECLARED
-from pliant.integrate.lockstep_events import TALLIED
-from pliant.integrate.lockstep_gpu import CONSTANT_SPACE, apart_by, gpu_functions
-from pliant.integrate.lockstep_gpu_attempt import GpuAttemptWriter
-from pliant.integrate.lockstep_judge import CONSTANTS, JUDGES
-from pliant.integrate.lockstep_lists import PAIR_BITS
-from pliant.integrate.lockstep_onward import CONSTANTS as ONWARD_CONSTANTS
-from pliant.integrate.lockstep_onward import OF_STARTS, OF_STEPS
-from pliant.integrate.lockstep_records import Records
-from pliant.integrate.lockstep_rounds import ATTEMPT, BEGIN, JUDGE, LIST, MOST_MIXING, rounds_text
-from pliant.integrate.lockstep_scheme import Scheme
-from pliant.integrate.lockstep_staging import Staging
-from pliant.integrate.lockstep_tables import NUMBERS, SHARED, LockstepModel
+from pliant.integrate.lockstep.attempt import AttemptWriter
+from pliant.integrate.lockstep.copies import DECLARED
+from pliant.integrate.lockstep.events import TALLIED
+from pliant.integrate.lockstep.gpu import CONSTANT_SPACE, apart_by, gpu_functions
+from pliant.integrate.lockstep.gpu_attempt import GpuAttemptWriter
+from pliant.integrate.lockstep.judge import CONSTANTS, JUDGES
+from pliant.integrate.lockstep.lists import PAIR_BITS
+from pliant.integrate.lockstep.onward import CONSTANTS as ONWARD_CONSTANTS
+from pliant.integrate.lockstep.onward import OF_STARTS, OF_STEPS
+from pliant.integrate.lockstep.records import Records
+from pliant.integrate.lockstep.rounds import ATTEMPT, BEGIN, JUDGE, LIST, MOST_MIXING, rounds_text
+from pliant.integrate.lockstep.scheme import Scheme
+from pliant.integrate.lockstep.staging import Staging
+from pliant.integrate.lockstep.tables import NUMBERS, SHARED, LockstepModel
 from pliant.integrate.setup import LEAST_OLD_ERROR
 from pliant.integrate.tableaus import Tableau
 
@@ -43,7 +43,7 @@ class LockstepText:
         self.look = MemberProgram.of(model.look, model.n_changing, lanes)
         self.survey = MemberProgram.of(model.survey, model.n_changing, lanes)
         self.project = None if model.project is None else MemberProgram.of(model.project, model.n_changing, lanes)
-        self.together = not self.kinds_may_mix  # the threads of a warp copy records together, see `lockstep_copies`
+        self.together = not self.kinds_may_mix  # the threads of a warp copy records together, see `copies`
 
     # ---- memory
 
@@ -225,7 +225,7 @@ class LockstepText:
         return "\n".join([*self.parts(), judges, AttemptWriter(self).text(), *lines, ""])
 
     def rounds(self) -> str:
-        """The GPU kernels that attempt and judge in turn, see `lockstep_rounds`."""
+        """The GPU kernels that attempt and judge in turn, see `rounds`."""
         functions = gpu_functions(self.staging.doubles, self.model.n_constants)
         of_starts = plain_text(OF_STARTS, self.setting(self.records.slots, 0, self.records.stride))
         setting = self.setting(self.staging.numbers, 0, 1)

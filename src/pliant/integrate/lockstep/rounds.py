@@ -2,8 +2,8 @@
 
 An attempt fills the registers and the shared memory of a multiprocessor with numbers that judging does not need, and the other way
 round; two kernels give each what it needs. Three of four attempts end in nothing but the next one, which the first kernel decides
-by itself (`lockstep_gpu_attempt`); the rest is left to the second. A lane is a place for a member's record, which stays there
-(`lockstep_records`). Before every round lanes are listed by kind (`lockstep_lists`), and a warp takes members of one kind: they
+by itself (`gpu_attempt`); the rest is left to the second. A lane is a place for a member's record, which stays there
+(`records`). Before every round lanes are listed by kind (`lists`), and a warp takes members of one kind: they
 have the same contacts closed and go through the same branches.
 """
 
@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 from pliant.codegen.plain import ROLLED
 from pliant.host.cuda import WARP
-from pliant.integrate.lockstep_gpu import CONSTANT_SPACE, OPAQUE, RECORD_SYMBOL, apart_by
-from pliant.integrate.lockstep_lists import COUNTS, KINDS, lists_text
-from pliant.integrate.lockstep_records import JUDGED, RECORD, STORED
+from pliant.integrate.lockstep.gpu import CONSTANT_SPACE, OPAQUE, RECORD_SYMBOL, apart_by
+from pliant.integrate.lockstep.lists import COUNTS, KINDS, lists_text
+from pliant.integrate.lockstep.records import JUDGED, RECORD, STORED
 
 if TYPE_CHECKING:
-    from pliant.integrate.lockstep_text import LockstepText
+    from pliant.integrate.lockstep.text import LockstepText
 
 KERNELS = tuple(f"lockstep_{name}" for name in ("begin", "list", "attempt", "judge"))
 BEGIN, LIST, ATTEMPT, JUDGE = KERNELS
@@ -109,7 +109,7 @@ def _bring_judged(text: LockstepText) -> list[str]:
 def settling_text(text: LockstepText) -> str:
     """`void settle(lanes, offset, by)`: copies the present from `by`, if that is not 0, to the beginning of the record.
 
-    As in `lockstep_copies`.
+    As in `copies`.
     """
     if not text.together:
         return _settling_alone(text)

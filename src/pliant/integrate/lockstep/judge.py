@@ -3,7 +3,7 @@
 Everything is an attempt: a step, a step repeated after a rejection, a step cut to an event, and a restart with new equations. All
 cost the same evaluations, so members that run side by side never diverge in the expensive part. These functions judge the result of
 an attempt, one member at a time, and decide what the next attempt is. `lane` is the memory of a member (`LockstepText.slots`),
-`shared` the record that all members share (`lockstep_tables.SHARED`).
+`shared` the record that all members share (`tables.SHARED`).
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from __future__ import annotations
 from math import inf, nan, sqrt
 from typing import Any
 
-from pliant.integrate import lockstep_events, lockstep_lengths
-from pliant.integrate.lockstep_events import (
+from pliant.integrate.lockstep import events, lengths
+from pliant.integrate.lockstep.events import (
     CUT,
     FLAG,
     GAP,
@@ -29,7 +29,7 @@ from pliant.integrate.lockstep_events import (
     required,
     watched,
 )
-from pliant.integrate.lockstep_lengths import aim, next_stop, own_exp, own_log, propose, refuse, smallest
+from pliant.integrate.lockstep.lengths import aim, next_stop, own_exp, own_log, propose, refuse, smallest
 
 # How members end: the codes of `status`, and one code that only this loop has.
 REACHED, AT_EVENT, NOT_FINITE, TOO_SMALL, STEP_LIMIT, UNSURE, CHATTERS, CANCELLED = range(8)
@@ -38,9 +38,9 @@ PROBES = 8
 SURE = 1e-12  # of the size of the state: a function nearer to zero at the start is left to the general loop
 DEAD = 2.0**-50  # of the size of the state: a smaller gap is neither open nor closed
 
-CONSTANTS = {name: value for name, value in {**vars(lockstep_events), **vars(lockstep_lengths), **globals()}.items()
+CONSTANTS = {name: value for name, value in {**vars(events), **vars(lengths), **globals()}.items()
              if name.isupper() and isinstance(value, (int, float))} | {"INF": inf, "NAN": nan}  # fmt: skip
-# Supplied by a structure (`lockstep_text`): tables, and the numbers of states, controlled states, works, stored rates of controlled
+# Supplied by a structure (`text`): tables, and the numbers of states, controlled states, works, stored rates of controlled
 # and of carried components, events, pairs, changing entries of p, a member's own constants, entries of a head, tips and limits.
 table: Any = None
 N = N_C = N_W = N_ROWS = N_CARRIED = N_E = N_P = N_CHANGING = N_OWN = N_HEAD = N_TIPS = N_LIMIT = LATER = 0
@@ -420,6 +420,6 @@ def claim(shared: Any) -> int:  # written in text: it is atomic
 
 
 JUDGES = (
-    *lockstep_events.FUNCTIONS, *lockstep_lengths.FUNCTIONS, set_kind, restart, set_probe, set_bend, measure_works, set_out, choose,
+    *events.FUNCTIONS, *lengths.FUNCTIONS, set_kind, restart, set_probe, set_bend, measure_works, set_out, choose,
     step_on, act, put_row, finish, take, end_member, take_up, move, judge_attempt, judge, begin, judge_left,
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pliant.integrate.lockstep_tables import SHARED
+from pliant.integrate.lockstep.tables import SHARED
 
 STAGES = "stages_here"  # ptr (): what all stages of a thread read, in the memory that the threads of a multiprocessor share
 CONSTANTS = "constants_here"  # ptr (ptr shared): the model's constants, if all members share them

@@ -17,9 +17,9 @@ from pliant.errors import SolveError
 from pliant.host.cuda import Buffers, Device, DeviceError, Driver, Kernel, Module, Rounds, batches, run_batch
 from pliant.host.object_cache import ObjectCache, content_key
 from pliant.host.processor import VERSIONS
-from pliant.integrate.lockstep_gpu import CONSTANTS_SYMBOL, RECORD_SYMBOL
-from pliant.integrate.lockstep_lists import COUNTS
-from pliant.integrate.lockstep_runs import (
+from pliant.integrate.lockstep.gpu import CONSTANTS_SYMBOL, RECORD_SYMBOL
+from pliant.integrate.lockstep.lists import COUNTS
+from pliant.integrate.lockstep.runs import (
     LOCKSTEP_VERSION,
     LockstepEnds,
     LockstepMembers,
@@ -27,8 +27,8 @@ from pliant.integrate.lockstep_runs import (
     inputs_of,
     optimised,
 )
-from pliant.integrate.lockstep_tables import SHARED, LockstepModel
-from pliant.integrate.lockstep_text import LockstepText
+from pliant.integrate.lockstep.tables import SHARED, LockstepModel
+from pliant.integrate.lockstep.text import LockstepText
 from pliant.integrate.tableaus import Tableau
 
 TRIPLE, CAPABILITY, PTX = "nvptx64-nvidia-cuda", "sm_70", "+ptx63"  # supported by every GPU since 2017 and every current driver

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from pliant.codegen.guards import ALWAYS, MOST_SEPARATE, guard_bit
-from pliant.integrate.lockstep_ends import EndWriter
-from pliant.integrate.lockstep_staging import Number
+from pliant.integrate.lockstep.ends import EndWriter
+from pliant.integrate.lockstep.staging import Number
 
 AT_END = ("rate_new", "flow_new", "g_new", "gd_new", "force", "limit")  # what `look` computes, in its order
 

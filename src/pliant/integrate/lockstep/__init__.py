@@ -1,0 +1,1 @@
+"""Members of an ensemble side by side: in vectors on a processor, in threads on a GPU."""
