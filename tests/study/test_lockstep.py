@@ -112,6 +112,11 @@ def side_by_side(chain, angles) -> LockstepEnds:
     return run(chain, {"a.angle": angles}, 0.8)
 
 
+def test_few_steps_are_rejected(side_by_side) -> None:
+    """12 % of the steps; without steps to events ahead 20 %, without what held after the last touch 19 %."""
+    assert side_by_side.arrays["refused"].sum() < 0.14 * side_by_side.steps.sum()
+
+
 @pytest.mark.parametrize("width", [1])
 def test_the_number_of_lanes_changes_no_bit(chain, angles, side_by_side, width: int) -> None:
     assert side_by_side.tally[:, :, 0].sum() > 50

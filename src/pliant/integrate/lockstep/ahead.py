@@ -22,7 +22,7 @@ from pliant.integrate.lockstep.staging import AWAKE
 class AheadWriter(ContactWriter):
     """Writes these functions."""
 
-    def _function(self, head: str, write: Callable[[], None], end: str = "  ret void") -> str:
+    def _function(self, head: str, write: Callable[[], None], end: str) -> str:
         self.lines, self.awake, self.here, self.memory, self.record = [], "", "", "%memory", "%lane"
         write()
         rooms = [f"  %{name}.room = alloca [{size} x double], align 8" for name, size in self.rooms.items()]

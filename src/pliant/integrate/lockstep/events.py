@@ -14,7 +14,7 @@ PEAK_TRIES = 2  # attempts to locate a peak: then a straight line for the rate o
 OVER = 5e-3  # of the distance to a corner: how far beyond it a step ends that is to locate it
 MOST_TRIES = 30  # attempts to locate one event
 
-# Supplied by a structure (`text`): tables, and the number of pairs.
+# Supplied by a structure (`LockstepText`): tables, and the number of pairs.
 table: Any = None
 N_P = 0
 INF = inf

@@ -2,11 +2,11 @@
 
     i32 attempt(ptr lanes, i32 offset, ptr lane, ptr memory, ptr shared, i32 warp, i32 stepping):
 
-`attempt` returns 0 if the next attempt follows, else what is left to `judge` (`copies.SINCE_STEP`, `SINCE_LOOK`). `lane`
-is the record of the member, `offset` where it begins in `lanes`; `memory` is the thread's own; `warp` are the threads that make an
-attempt together, `stepping` those of them that do not start. The rates of stages, the state and what every attempt changes are in
-memory that the threads of a multiprocessor share (`staging`). Unless they stay there from one attempt to the next, all
-threads of a warp take part, as they copy together: one without a member has a spare record.
+`attempt` returns 0 if the next attempt follows, else what is left to `judge` (`copies.SINCE_STEP`, `SINCE_LOOK`). `lane` is the
+record of the member, `offset` where it begins in `lanes`; `memory` is the thread's own; `warp` are the threads that make an attempt
+together, `stepping` those of them that do not start. The rates of stages, the state and what every attempt changes are in memory
+that the threads of a multiprocessor share (`staging`). Unless they stay there from one attempt to the next, all threads of a warp
+take part, as they copy together: one without a member has a spare record.
 
 Few numbers fit into registers, and others cost as much time as the arithmetic. So what is zero while a contact is open is neither
 kept nor written then, and numbers are read again rather than kept.
@@ -32,7 +32,7 @@ START_STAGES = 2  # stages that a start needs
 
 
 class GpuAttemptWriter(StartWriter, AheadWriter):
-    """Writes these functions."""
+    """Writes this function, and those that look ahead."""
 
     def text(self) -> str:
         return "\n".join([*self._tables(), self._corner_ahead(), self._event_ahead(), self._attempt()])

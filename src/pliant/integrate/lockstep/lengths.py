@@ -17,7 +17,7 @@ NEAREST, BEYOND = 1e-3, 1.05  # fraction of a rejected step, and factor on the d
 MOST_TIMES, LEAST_AGAIN = 3.0, 0.1
 NEARER = 0.1  # of a step to an event that ended before it: another such step follows only if the event is nearer than that
 
-# Supplied by a structure (`text`): tables, and the number of limits.
+# Supplied by a structure (`LockstepText`): tables, and the number of limits.
 table: Any = None
 N_LIMIT = 0
 INF = inf

@@ -39,8 +39,8 @@ def lists_text() -> str:
 def _own_lane() -> str:
     """`i64 own_lane(lists, size)`: the lane that comes to a thread's place, or -1; every kind begins with a warp of its own.
 
-    Blocks take lanes from the beginning and from the end in turn. In order, all multiprocessors would work on the same kind, asking
-    for memory at the same time and computing at the same time: attempts of the chain take a sixth longer on an H200.
+    Blocks take lanes from the beginning and from the end in turn. In order, all multiprocessors work on the same kind, and attempts
+    of the chain take a sixth longer on an H200: they wait longer for memory, as if all asked for it at the same time.
     """
     lines = [
         "define internal i64 @own_lane(ptr addrspace(1) %lists, i64 %size) alwaysinline nounwind {", "entry:",

@@ -27,7 +27,7 @@ from pliant.integrate.lockstep.lengths import (
 
 LEFT, REPEATED, TAKEN = range(3)  # for `judge`; the step is repeated with another length; it is taken, and the next one is chosen
 
-# Supplied by a structure (`text`).
+# Supplied by a structure (`LockstepText`).
 table: Any = None
 N_LIMIT = 0
 

@@ -225,7 +225,7 @@ class LockstepText:
         return "\n".join([*self.parts(), judges, AttemptWriter(self).text(), *lines, ""])
 
     def rounds(self) -> str:
-        """The GPU kernels that attempt and judge in turn, see `rounds`."""
+        """The GPU kernels that attempt and judge in turn, see `rounds.py`."""
         functions = gpu_functions(self.staging.doubles, self.model.n_constants)
         of_starts = plain_text(OF_STARTS, self.setting(self.records.slots, 0, self.records.stride))
         setting = self.setting(self.staging.numbers, 0, 1)
