@@ -102,15 +102,20 @@ class Terminal:
         end = time.monotonic() + 60.0
         while self.process.poll() is None and time.monotonic() < end:
             self._drain()
-        self._drain()
+        while self._drain():  # a terminal hands out a few kilobytes at a time
+            pass
         return self.process.wait(timeout=10)
 
-    def _drain(self) -> None:
+    def _drain(self) -> bool:
+        """Reads what is there; whether there was anything."""
         try:
-            if select.select([self.master], [], [], 0.1)[0]:
+            there = bool(select.select([self.master], [], [], 0.1)[0])
+            if there:
                 self.seen += os.read(self.master, 65536).decode(errors="replace")
         except OSError:  # its other end is closed
             time.sleep(0.05)
+            return False
+        return there
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "kill"])
@@ -162,6 +167,9 @@ try:
         time.sleep(0.5)
         signal.raise_signal(signal.SIGINT)
 except KeyboardInterrupt:
+    end = time.monotonic() + 10.0
+    while threading.active_count() > 1 and time.monotonic() < end:
+        time.sleep(0.01)  # the bar's thread was told to end, which takes it a moment
     print("left", threading.active_count())
 """
 
