@@ -323,7 +323,7 @@ def test_ctrl_c_returns_the_rows():
     def interrupt(t, t_end):
         raise KeyboardInterrupt
 
-    run = pl.simulate(mechanisms.planar_chain(3), 1e4, progress=interrupt, save=0.001)
+    run = pl.simulate(mechanisms.planar_chain(3), 1e2, progress=interrupt, save=0.001)
     assert run.interrupted
     assert not run.ok
     assert len(run.time) > 1
