@@ -140,7 +140,7 @@ def bundle(
     from pliant.integrate.lockstep.tables import SHARED
     from pliant.run.contact_phases import pair_numbers
     from pliant.run.simulate import Run, weight_of
-    from pliant.study.lockstep_model import lockstep_model
+    from pliant.study.lockstep_model import corner_speeds, lockstep_model
 
     model, traced, own = lockstep_model(compiled), compiled.traced, constants is not None
     run = Run(compiled, method, 0.0, t_end, np.array([t_end]), None, None, None, Stages())
@@ -160,7 +160,8 @@ def bundle(
         rows[:, k] = np.resize(column, count)
     heads = np.array([traced.head(0.0, t_end)])
     members = LockstepMembers(y, p[:changing], rows, np.array([weight_of(traced)]), pair_numbers(traced)[None, :, 0],
-                              np.array([t_end]), heads, np.empty(0) if plan is None else plan, 0.0)  # fmt: skip
+                              corner_speeds(compiled), np.array([t_end]), heads, np.empty(0) if plan is None else plan,
+                              0.0)  # fmt: skip
     numbers, inputs = inputs_of(members, tolerances)
     loop = HostLoop.of(model, method.tableau, own, user_cache("machine-code"))
     ends = HostRuns(loop).run(members, tolerances, 1)

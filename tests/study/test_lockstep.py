@@ -113,8 +113,8 @@ def side_by_side(chain, angles) -> LockstepEnds:
 
 
 def test_few_steps_are_rejected(side_by_side) -> None:
-    """12 % of the steps; without steps to events ahead 20 %, without what held after the last touch 19 %."""
-    assert side_by_side.arrays["refused"].sum() < 0.14 * side_by_side.steps.sum()
+    """6 % of the steps; 9 % if the way to an event were straight, 12 % if slip were not followed through rest."""
+    assert side_by_side.arrays["refused"].sum() < 0.075 * side_by_side.steps.sum()
 
 
 @pytest.mark.parametrize("width", [1])
@@ -189,6 +189,21 @@ def test_kernels_of_the_gpu_give_the_same_bits_where_rates_vanish_without_contac
     assert_same(one, run(compiled, starts, 0.25, EmulatedRuns))
 
 
+@pytest.mark.parametrize("balls", [0, 2])
+def test_kernels_of_the_gpu_give_the_same_bits_at_stops_of_a_joint(balls: int, monkeypatch) -> None:
+    """Where a spring begins to push, its force has a corner, which belongs to no contact: steps pass it without being judged."""
+    system = pl.System("arm between stops", gravity=(0, -9.81))
+    stops = pl.Limits(low=-2.0, high=-1.2, stiffness=300.0)
+    system.add("arm", pl.RigidBody.rod(1.0, 1.0), joint=pl.Revolute(angle=-1.5, rate=2.0, limits=stops))
+    for k in range(balls):
+        ball = system.add(f"ball{k}", pl.RigidBody(mass=1.0, inertia=1e-3), joint=pl.Planar(position=(k + 2.0, 0.1 + 0.02 * k)))
+        system.contact(points=pl.Sphere(ball.root, 0.05), against=pl.Plane(normal=(0, 1)), normal=pl.Hertz(stiffness=1e6))
+    monkeypatch.setattr("pliant.host.cuda.LANES_BYTES", 1)
+    compiled, starts = pl.compile_system(system), {"arm.angle": np.linspace(-1.7, -1.3, 40)}
+    assert [event.of_contact for event in lockstep_model(compiled).events if event.does == lockstep_events.CUT] == [False, False]
+    assert_same(run(compiled, starts, 1.0), run(compiled, starts, 1.0, EmulatedRuns))
+
+
 @pytest.fixture(scope="module")
 def drop():
     system = pl.System("drop", gravity=(0, -9.81))
@@ -218,6 +233,7 @@ def test_threads_of_a_warp_at_the_same_time_give_the_same_bits(drop, monkeypatch
 
 def test_a_cancelled_run_on_a_gpu_ends_what_it_has_begun_and_no_more(drop, monkeypatch) -> None:
     monkeypatch.setattr("pliant.host.cuda.LANES_BYTES", 1)
+    monkeypatch.setattr("pliant.integrate.lockstep.rounds.MOST_ATTEMPTS", 1)
     heard: list[int] = []
 
     class Impatient:
@@ -452,8 +468,8 @@ def test_a_contact_at_zero_that_parts_slowly_leaves_the_zone_around_zero(monkeyp
     table = {"does": [lockstep_events.GAP], "has_rate": [1], "direction": [-1], "pair": [0]}
     monkeypatch.setattr(lockstep_events, "table", SimpleNamespace(**table))
     lane = SimpleNamespace(g=[3.9e-16], gd=[5.6e-4], g_new=[5.6e-7], gd_new=[5.6e-4], step=1e-3, dead=2.3e-15, t=1.46, t_new=1.461,
-                           tries=0.0, side=[-1.0], hit=[0.0], sought=[0.0], n_watched=1.0, watching=[0.0])  # fmt: skip
-    cut = lockstep_events.first_event(lane)
+                           tries=0.0, h=1e-3, side=[-1.0], hit=[0.0], sought=[0.0], n_watched=1.0, watching=[0.0])  # fmt: skip
+    cut = lockstep_events.first_event(lane, SimpleNamespace(near=0.0))
     assert cut > 0.0
     assert lane.g[0] + lane.gd[0] * cut > 1.5 * lane.dead
     assert cut < 1e-11

@@ -25,7 +25,7 @@ from pliant.run.contact_phases import pair_numbers
 from pliant.run.observed import columns_of
 from pliant.run.simulate import Run, simulate, weight_of
 from pliant.study.ensemble_keep import LEDGER, OF_PAIR, RECORDS, WARNINGS, KeepPlan
-from pliant.study.lockstep_model import explicit_tableau, lockstep_model, why_not
+from pliant.study.lockstep_model import corner_speeds, explicit_tableau, lockstep_model, why_not
 from pliant.study.member_numbers import MemberNumbers
 from pliant.study.member_pieces import members_by_knots
 from pliant.study.member_rows import MemberRows
@@ -206,7 +206,7 @@ class LockstepEnsemble:
         whole = LockstepMembers(
             y=states, p=numbers[0, :changing], constants=numbers[:, changing:],
             weight=np.array([weight_of(one.traced) for one in compiled]),
-            floors=pairs[:, :, ENTRY_FLOOR],
+            floors=pairs[:, :, ENTRY_FLOOR], corners=corner_speeds(compiled[0]),
             ends=np.array(stops[1:]), heads=_heads(traced, stops), plan=self._plan_times, t_start=self.plan.t_start,
         )  # fmt: skip
         for knots, which in members_by_knots(compiled[0], self.plan.t_start, self.t_end, states, whole.constants):

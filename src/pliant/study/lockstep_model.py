@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
 
 from pliant.integrate.lockstep.events import CUT, FLAG, GAP, NEVER, PEAK, STOP
 from pliant.integrate.lockstep.tables import EventTable, LockstepModel, PairTable
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from pliant.run.prepare import Compiled, CompiledStructure
     from pliant.trace.events import Event
     from pliant.trace.traced_system import TracedSystem
+
+Floats = NDArray[np.float64]
 
 LARGEST = 6000  # operations of a right-hand side: above this, loops are rolled and vectors of members gain little
 EXPLICIT = "Tsit5, DOP853, DormandPrince or RKF45"
@@ -79,7 +83,7 @@ def _model_of(traced: TracedSystem) -> LockstepModel:
     rates = list(rhs.outputs)
     stored = [rates[i] for i in range(n_controlled) if chained[i] < 0] + rates[n_controlled:]
     every = [_event_table(event, number) for number, event in enumerate(traced.events)]
-    # first those that are watched whether or not a contact is closed, which a GPU copies together
+    # first those that are watched whether or not a contact is closed: a GPU copies them together, and looks at them first
     tables = tuple(sorted((table for table in every if table.does != NEVER), key=lambda table: table.of_contact))
     functions = [_event_functions(traced)[table.number] for table in tables]
     clocked, along = ca.vertcat(t, y), tracer.column([1.0, *rates])
@@ -115,6 +119,13 @@ def _model_of(traced: TracedSystem) -> LockstepModel:
         limited=bool(limits),
         project=_projection(traced),
     )  # fmt: skip
+
+
+def corner_speeds(compiled: Compiled) -> Floats:
+    """(event) m/s: the slip speed at which friction changes its branch; 0 for other events."""
+    speeds = {number: float(speed) for slots in compiled.traced.pairs if slots.pair.friction is not None
+              for number, speed in zip(slots.switches, slots.pair.friction.switches, strict=False)}  # fmt: skip
+    return np.array([speeds.get(event.number, 0.0) for event in lockstep_model(compiled).events])
 
 
 def _projection(traced: TracedSystem) -> Program | None:

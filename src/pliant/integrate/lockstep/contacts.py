@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from pliant.codegen.guards import ALWAYS, MOST_SEPARATE, guard_bit
+from pliant.codegen.sincos import real
 from pliant.integrate.lockstep.ends import EndWriter
+from pliant.integrate.lockstep.events import CUT, PASSED
 from pliant.integrate.lockstep.staging import Number
 
 AT_END = ("rate_new", "flow_new", "g_new", "gd_new", "force", "limit")  # what `look` computes, in its order
@@ -32,8 +34,11 @@ class ContactWriter(EndWriter):
         with self._if(closed):
             yield
 
-    def _take_contacts(self) -> None:
-        """Makes the end of the step the present of closed contacts."""
+    def _take_step(self) -> None:
+        """Makes the end of the step the present: of event functions, but for what `_put_new` does, and of closed contacts."""
+        inverse, passed = self.op("fdiv", "1.0", self.h), self._compare("oeq", self.load("calm"), real(PASSED))
+        for e in self.owner.free_events:
+            self._bend_to(e, inverse, passed)
         for guards, group in self.owner.carried_groups:
             if guards != ALWAYS:
                 with self._unless_idle(guards):
@@ -44,7 +49,17 @@ class ContactWriter(EndWriter):
             with self._if_closed(pair):
                 self.store(self._largest(self.load("peak", pair), self._seen("force", pair)), "peak", pair)
                 for e in events:
+                    self._bend_to(e, inverse, passed)
                     self._make_present(e)
+
+    def _bend_to(self, e: int, inverse: str, passed: str) -> None:
+        """What a step changes that is not judged: the second derivative of an event function, and the side of a corner."""
+        gdd = self._curve(self.load("gd", e), self._seen("gd_new", e), inverse)
+        if self.model.events[e].does == CUT:
+            gdd = self.select(passed, "0.0", gdd)
+            beyond = self._compare("olt", self.op("fmul", self._seen("g_new", e), self.load("side", e)), "0.0")
+            self.store(self.select(beyond, self._opposite(e), self.load("side", e)), "side", e)
+        self.store(gdd, "gdd", e)
 
     def _make_present(self, e: int) -> None:
         self.store(self._seen("g_new", e), "g", e)

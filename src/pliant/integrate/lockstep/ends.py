@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pliant.codegen.guards import ALWAYS
-from pliant.integrate.lockstep.events import NEVER
+from pliant.integrate.lockstep.events import CALM, CUT, NEAR_CUT, NEVER, PASSED
 from pliant.integrate.lockstep.stages import StageWriter
 
 EXTREMES = {"lowest": "olt", "highest": "ogt"}  # of works: names, and comparisons that make a value the new one
@@ -204,16 +204,45 @@ class EndWriter(StageWriter):
         kind, sure = self.lanes.kind, self.load("sure")
         good = self.let(f"fcmp ole {kind} {error}, {self.lanes.splat(1.0)}")
         good = self.let(f"and {self.lanes.truth} {good}, {self._not(self.starting)}")
+        calm, inverse, passed = self.lanes.splat(CALM), self.op("fdiv", self.lanes.splat(1.0), self.h), dict[int, str]()
         for e in self._events:
-            calm = self._is_calm(e, sure)
-            if self.model.events[e].of_contact:
-                closed = self.load("p", self.model.pairs[self.model.events[e].pair].closed)
-                calm = self.let(f"or {self.lanes.truth} {calm}, {self.let(f'fcmp oeq {kind} {closed}, {self.lanes.zero}')}")
-            good = self.let(f"and {self.lanes.truth} {good}, {calm}")
+            fine, event = self._is_calm(e, sure), self.model.events[e]
+            if event.does == CUT:
+                passed[e] = self._is_passed(e, sure)
+                fine = self._either(fine, passed[e])
+            if event.of_contact:
+                is_open = self._compare("oeq", self.load("p", self.model.pairs[event.pair].closed), self.lanes.zero)
+                fine = self._either(fine, is_open)
+                passed |= {e: self._both(passed[e], self._not(is_open))} if e in passed else {}
+            if e in passed:
+                calm = self.select(passed[e], self.lanes.splat(PASSED), calm)
+            good = self.let(f"and {self.lanes.truth} {good}, {fine}")
         for e in self._events:
+            if e in passed:
+                self.store(self.select(self._both(good, passed[e]), self._opposite(e), self.load("side", e)), "side", e)
+            gd, gd_new = self.load("gd", e), self._seen("gd_new", e)
+            gdd = self._curve(gd, gd_new, inverse)
+            if self.model.events[e].does == CUT:  # beyond a corner it is another
+                gdd = self.select(self._compare("oeq", calm, self.lanes.splat(PASSED)), self.lanes.zero, gdd)
+            self.store(self.select(good, gdd, self.load("gdd", e)), "gdd", e)
             self.store(self.select(good, self._seen("g_new", e), self.load("g", e)), "g", e)
-            self.store(self.select(good, self._seen("gd_new", e), self.load("gd", e)), "gd", e)
-        self.store(self.select(good, self.lanes.splat(1.0), self.lanes.zero), "calm")
+            self.store(self.select(good, gd_new, gd), "gd", e)
+        self.store(self.select(good, calm, self.lanes.zero), "calm")
+
+    def _curve(self, gd: str, gd_new: str, inverse: str) -> str:
+        """The second derivative of an event function, by its rates at both ends of the step."""
+        return self.op("fmul", self.op("fsub", gd_new, gd), inverse)
+
+    def _opposite(self, e: int) -> str:
+        return self.let(f"fneg {self.lanes.kind} {self.load('side', e)}")
+
+    def _is_passed(self, e: int, sure: str) -> str:
+        """Whether a corner was passed, so near to the end of the step that this need not be repeated."""
+        side = self.load("side", e)
+        ahead = [self.op("fmul", self._seen(name, e), side) for name in ("g_new", "gd_new")]
+        beyond, fall = (self.let(f"fneg {self.lanes.kind} {x}") for x in ahead)
+        near = self._compare("ole", beyond, self.op("fmul", self.op("fmul", self.lanes.splat(NEAR_CUT), self.h), fall))
+        return self._both(self._compare("ogt", beyond, sure), near)
 
     def _is_calm(self, e: int, sure: str) -> str:
         """Whether an event function stays well on its side: at the end, and where its cubic turns inside the step.
@@ -234,6 +263,9 @@ class EndWriter(StageWriter):
 
     def _compare(self, word: str, a: str, b: str) -> str:
         return self.let(f"fcmp {word} {self.lanes.kind} {a}, {b}")
+
+    def _either(self, a: str, b: str) -> str:
+        return self.let(f"or {self.lanes.truth} {a}, {b}")
 
     def _both(self, a: str, b: str) -> str:
         return self.let(f"and {self.lanes.truth} {a}, {b}")

@@ -9,9 +9,11 @@ from typing import Any
 NEVER, GAP, PEAK, CUT, FLAG, STOP = range(6)
 TALLIED = 5
 BRACKET, ULPS = 1e-12, 4.0 * 2.0**-52  # s, and fraction of t: how closely an event is located, as in the general loop
-NEAR_CUT, NEAR_PEAK = 1e-2, 1e-2  # of the step: how closely corners and peaks are located, since the equations stay the same there
-PEAK_TRIES = 2  # attempts to locate a peak: then a straight line for the rate of the force is accurate enough
-OVER = 5e-3  # of the distance to a corner: how far beyond it a step ends that is to locate it
+NEAR_CUT = 1e-2  # of the step: how closely corners are located, since the equations stay the same there
+OVER = 2e-3  # of the distance to a corner: how far beyond it a step ends that is to locate it
+SHORT = 0.9  # of the distance to the end of a contact: a first step goes so far, since the force is not smooth at its end
+BEYOND_EVENT = 0.25  # of what is near enough: how far beyond another event a step is to end
+CALM, PASSED = 1.0, 2.0  # after a step (`calm`): no event happened; only corners were passed, and are at its end
 MOST_TRIES = 30  # attempts to locate one event
 
 # Supplied by a structure (`LockstepText`): tables, and the number of pairs.
@@ -46,7 +48,7 @@ def required(lane: Any, e: int) -> float:
     return 0.0
 
 
-def first_event(lane: Any) -> float:
+def first_event(lane: Any, shared: Any) -> float:
     """The shorter step, s, to take if an event lies inside this one; 0 if the step stands (events may be at its end).
 
     First all are found, then all are located: members that run side by side do the latter at the same time.
@@ -75,10 +77,10 @@ def first_event(lane: Any) -> float:
                 lane.sought[found] = float(e)
                 found += 1
     lane.hits = float(hits)
-    return shorter_step(lane, found)
+    return shorter_step(lane, shared, found)
 
 
-def shorter_step(lane: Any, found: int) -> float:
+def shorter_step(lane: Any, shared: Any, found: int) -> float:
     """The step to the first of the events that lie inside this one, or 0."""
     earliest, nearness = INF, 0.0
     for k in range(found):
@@ -87,12 +89,18 @@ def shorter_step(lane: Any, found: int) -> float:
         if lane.hit[e] == 0.0:
             until = turning_point(lane, e, side)
         x = INF
-        if does != PEAK or lane.tries < PEAK_TRIES:
+        if does != PEAK:
             x = crossing(lane, e, side, until)
+        elif lane.tries < shared.peak_tries:
+            x = peak_inside(lane, e)
         if x < earliest:
             earliest, nearness = x, bracket(lane.t_new)
-            if does != GAP and does != FLAG and does != STOP:
-                nearness = max(nearness, (NEAR_PEAK if does == PEAK else NEAR_CUT) * lane.step)
+            if does == PEAK:
+                nearness = max(nearness, shared.near_peak * lane.step)
+            elif does == CUT:
+                nearness = max(nearness, NEAR_CUT * lane.step)
+            elif lane.hit[e] != 0.0:  # a function that comes back before the end is not to come back unseen
+                nearness = near_enough(lane, shared)
     if earliest == INF:
         return 0.0
     x = earliest + 0.5 * nearness
@@ -106,27 +114,54 @@ def bracket(t: float) -> float:
     return max(BRACKET, ULPS * abs(t))
 
 
-def event_ahead(lane: Any, h: float) -> float:
-    """The length, s, of a step to the first event within h, by straight lines from the present; inf if there is none.
+def near_enough(lane: Any, shared: Any) -> float:
+    """How far, s, an event that changes the equations may be from the end of a step, which is then moved to it."""
+    return float(max(bracket(lane.t_new), shared.near * max(lane.h, lane.step)))
 
-    First what is watched always, then contacts, as a GPU does: for the same bits.
+
+def peak_inside(lane: Any, e: int) -> float:
+    """The step, s, to the peak of a force: of the cubic through its values and rates at both ends of this step.
+
+    While a force grows to its largest value, its present value is the largest so far.
     """
-    near, rate, over = h, 1.0, 0.0
-    for contacts in range(2):
-        for k in range(int(lane.n_watched)):
-            e = int(lane.watching[k])
-            of_contact = table.pair[e] >= 0 and table.does[e] != GAP
-            if table.has_rate[e] != 0 and of_contact == (contacts == 1) and counts(e, lane.side[e]):
-                g, fall = lane.g[e] * lane.side[e], -lane.gd[e] * lane.side[e]
-                if g > 0.0 and g * rate < near * fall:
-                    near, rate = g, fall
-                    over = OVER if table.does[e] == CUT else 0.0
-    return just_beyond(near / rate, over, lane.t) if near < rate * h else INF
+    pair, m, m_new = table.pair[e], lane.step * lane.g[e], lane.step * lane.g_new[e]
+    rise = lane.force[pair] - lane.peak[pair]
+    c, d = 3.0 * rise - 2.0 * m - m_new, m + m_new - 2.0 * rise
+    s = m / (sqrt(max(c * c - 3.0 * d * m, 0.0)) - c)
+    if not (0.0 < s < 1.0):
+        s = m / (m - m_new)
+    return float(s * lane.step)
 
 
-def just_beyond(x: float, over: float, t: float) -> float:
+def event_ahead(lane: Any, shared: Any, h: float) -> float:
+    """The length, s, of a step to the first event within h, by parabolas from the present; inf if there is none.
+
+    Slip that approaches zero goes on beyond: its speed is that of the corner again once it is as large the other way round. What is
+    watched always comes first, then contacts, as on a GPU: for the same bits.
+    """
+    near, over, margin = h, 0.0, 0.0
+    for k in range(int(lane.n_watched)):
+        e = int(lane.watching[k])
+        side = lane.side[e]
+        if table.has_rate[e] != 0 and counts(e, side):
+            does, speed = table.does[e], shared.corners[e]
+            g, fall, bend = lane.g[e] * side, -lane.gd[e] * side, lane.gdd[e] * side
+            if speed > 0.0 and side < 0.0 and fall < 0.0:
+                g, fall, bend = 2.0 * speed - g, -fall, 0.0
+            bottom = fall * fall - 2.0 * g * bend  # above zero: the parabola falls below zero
+            below = g < near * (fall - 0.5 * bend * near)
+            if g > 0.0 and (below or (0.0 < fall < bend * near and bottom > 0.0)):
+                near = 2.0 * g / (fall + sqrt(max(bottom, 0.0)))
+                over, margin = OVER, 0.0
+                if does != CUT:
+                    over = SHORT - 1.0 if does == GAP and side < 0.0 and lane.aimed == 0.0 else 0.0
+                    margin = BEYOND_EVENT * shared.near * lane.h
+    return just_beyond(near, over, margin, lane.t) if near < h else INF
+
+
+def just_beyond(x: float, over: float, margin: float, t: float) -> float:
     """The length of a step to an event at distance x, s: far enough for it to have happened, so near that it is located."""
-    return x + over * x + 0.5 * bracket(t)
+    return x + over * x + (margin + 0.5 * bracket(t))
 
 
 def counts(e: int, side: float) -> bool:
@@ -226,6 +261,13 @@ def close_pair(lane: Any, shared: Any, pair: int, speed: float) -> None:
     lane.n_closed += 1.0
 
 
+def note_entry(lane: Any, shared: Any, e: int) -> None:
+    """Sets the approach speed of a pair that has just touched to what it is exactly there."""
+    pair = table.pair[e]
+    if lane.p[table.closed[pair]] != 0.0 and lane.y[table.impulse[pair]] == lane.begin_impulse[pair]:
+        lane.p[table.entry[pair]] = max(-lane.gd[e], shared.floors[int(lane.member) * shared.floors_step + pair])
+
+
 def open_pair(lane: Any, pair: int) -> None:
     """Opens a pair that separates, and counts its touch."""
     count_touch(lane, pair)
@@ -242,6 +284,6 @@ def count_touch(lane: Any, pair: int) -> None:
 
 
 FUNCTIONS = (
-    bracket, counts, just_beyond, event_ahead, watched, dead_of, required, first_event, shorter_step, turning_point, crossing,
-    note_peaks, note_forces, close_pair, open_pair, count_touch,
+    bracket, counts, just_beyond, event_ahead, near_enough, peak_inside, watched, dead_of, required, first_event, shorter_step,
+    turning_point, crossing, note_entry, note_peaks, note_forces, close_pair, open_pair, count_touch,
 )  # fmt: skip

@@ -22,6 +22,7 @@ from pliant.codegen.guards import ALWAYS
 from pliant.codegen.sincos import real
 from pliant.integrate.lockstep.ahead import AheadWriter
 from pliant.integrate.lockstep.copies import SINCE_LOOK, SINCE_STEP
+from pliant.integrate.lockstep.events import CUT, PASSED
 from pliant.integrate.lockstep.gpu import COMPUTED, CONSTANT_SPACE, READ_AGAIN, STAGES, TOGETHER
 from pliant.integrate.lockstep.onward import LEFT, TAKEN
 from pliant.integrate.lockstep.records import RECORD
@@ -125,12 +126,11 @@ class GpuAttemptWriter(StartWriter, AheadWriter):
             f"  switch i64 %judged, label %repeated [ i64 {LEFT}, label %left  i64 {TAKEN}, label %taken ]",
             "taken:",
         ]
-        self._take_contacts()
+        self._take_step()
         self.lines += ["  br label %new", "left:"]
         if self.owner.staging.stays:
             self._put_present()
         self._put_contacts()
-        self.store("0.0", "calm")  # event functions at the end of the step are not yet the present ones
         self.lines += ["  br label %new", "new:"]
         self._put_new()
         self.lines += ["  br label %repeated", "repeated:", f"  %goes.on = icmp ne i64 %judged, {LEFT}"]
@@ -219,17 +219,25 @@ class GpuAttemptWriter(StartWriter, AheadWriter):
     def _look(self) -> None:
         """Finds out whether the step is good and all event functions stay well on their sides."""
         sure = self.load("sure")
-        good = self.let(f"fcmp ole double {self.error}, 1.0")
+        calm = self.let(f"uitofp i1 {self._compare('ole', self.error, '1.0')} to double")
         for e in self._events:
             if not self.model.events[e].of_contact:
-                good = self.let(f"and i1 {good}, {self._is_calm(e, sure)}")
-        self.store(self.let(f"uitofp i1 {good} to double"), "calm")
+                calm = self._still_calm(e, calm, sure)
+        self.store(calm, "calm")
         for pair, events in self._by_contact:
             with self._if_closed(pair):
                 calm = self.load("calm")
                 for e in events:
-                    calm = self.select(self._is_calm(e, sure), calm, "0.0")
+                    calm = self._still_calm(e, calm, sure)
                 self.store(calm, "calm")
+
+    def _still_calm(self, e: int, calm: str, sure: str) -> str:
+        """Whether the step is calm as far as known, and this event as well; a corner may be passed."""
+        otherwise = "0.0"
+        if self.model.events[e].does == CUT:
+            passed = self._both(self._is_passed(e, sure), self._compare("une", calm, "0.0"))
+            otherwise = self.select(passed, real(PASSED), "0.0")
+        return self.select(self._is_calm(e, sure), calm, otherwise)
 
     def _put_present(self) -> None:
         """Puts the present into the record before the end of the step takes its place: it has changed since it was brought."""

@@ -11,11 +11,13 @@ from __future__ import annotations
 from math import inf, nan, sqrt
 from typing import Any
 
-from pliant.integrate.lockstep import events, lengths
+from pliant.integrate.lockstep import back, events, lengths
+from pliant.integrate.lockstep.back import go_back
 from pliant.integrate.lockstep.events import (
     CUT,
     FLAG,
     GAP,
+    PASSED,
     PEAK,
     STOP,
     TALLIED,
@@ -23,6 +25,7 @@ from pliant.integrate.lockstep.events import (
     count_touch,
     dead_of,
     first_event,
+    note_entry,
     note_forces,
     note_peaks,
     open_pair,
@@ -82,6 +85,8 @@ def take(lane: Any, shared: Any) -> None:
     lane.piece, lane.next_row, lane.n_closed, lane.turns, lane.turned = 0.0, 0.0, 0.0, 0.0, shared.t_start
     lane.accepted, lane.rejected, lane.refusals, lane.tries = 0.0, 0.0, 0.0, 0.0
     lane.h, lane.aimed, lane.touch_h = 0.0, 0.0, INF
+    for e in range(N_E):
+        lane.gdd[e] = 0.0
     if N_LIMIT > 0:
         lane.longest = INF
     lane.fresh = 1.0
@@ -185,7 +190,7 @@ def judge_attempt(lane: Any, shared: Any) -> None:
         propose(lane, shared)
     cut, lane.hits = 0.0, 0.0
     if lane.calm == 0.0:
-        cut = first_event(lane)
+        cut = first_event(lane, shared)
     if cut > 0.0:
         lane.tries += 1.0
         lane.step = cut
@@ -217,6 +222,9 @@ def take_up(lane: Any, shared: Any) -> None:
         lane.fresh = 0.0
         if set_out(lane, shared):
             return
+    for e in range(N_E):
+        if table.does[e] == GAP:
+            note_entry(lane, shared, e)
     steepest = max(lane.slope, bend)
     first = min(100.0 * lane.trial, own_exp(own_log(0.01 / steepest) / table.order[0]))
     if steepest <= 1e-15:
@@ -246,6 +254,8 @@ def take_up(lane: Any, shared: Any) -> None:
             lane.side[e] = need
             if need == 0.0:
                 lane.side[e] = 1.0 if g > 0.0 else (-1.0 if g < 0.0 else 0.0)
+            if table.does[e] == CUT:
+                lane.gdd[e] = 0.0
     lane.n_watched = float(count)
     lane.due = 1.0
 
@@ -278,7 +288,7 @@ def choose(lane: Any, shared: Any) -> None:
     if lane.h < smallest(lane.t):
         finish(lane, TOO_SMALL if lane.error < INF else NOT_FINITE)
         return
-    aim(lane, next_stop(lane, shared))
+    aim(lane, shared, next_stop(lane, shared))
 
 
 # ---- a step is taken
@@ -289,8 +299,11 @@ def move(lane: Any, shared: Any) -> None:
     lane.accepted += 1.0
     lane.changed = 0.0
     stops = -1
+    if lane.hits != 0.0 or lane.calm == PASSED:
+        lane.aimed = 0.0
     if lane.hits != 0.0:
         note_peaks(lane)
+        go_back(lane, shared)
     step_on(lane)
     if N_LIMIT > 0:
         lane.longest = lane.limit[0]
@@ -339,11 +352,14 @@ def step_on(lane: Any) -> None:
             lane.flow[r] = lane.flow_new[r]
         for i in range(N_W):
             lane.lowest[i], lane.highest[i] = lane.lowest_new[i], lane.highest_new[i]
-    if lane.calm != 0.0:  # the attempt has done what follows
-        return
+        if lane.calm != 0.0:  # the attempt has done what follows
+            return
+    inverse = 1.0 / lane.step
     for k in range(int(lane.n_watched)):
         e = int(lane.watching[k])
         g, gd, side, dead = lane.g_new[e], lane.gd_new[e], lane.side[e], dead_of(lane, e)
+        if lane.hits == 0.0:
+            lane.gdd[e] = 0.0 if lane.calm == PASSED and table.does[e] == CUT else (gd - lane.gd[e]) * inverse
         lane.g[e], lane.gd[e] = g, gd
         lane.side[e] = 1.0 if g > dead else (-1.0 if g < -dead or (g == 0.0 and dead == 0.0 and side != 0.0) else side)
 
@@ -420,6 +436,6 @@ def claim(shared: Any) -> int:  # written in text: it is atomic
 
 
 JUDGES = (
-    *events.FUNCTIONS, *lengths.FUNCTIONS, set_kind, restart, set_probe, set_bend, measure_works, set_out, choose,
+    *events.FUNCTIONS, *lengths.FUNCTIONS, *back.FUNCTIONS, set_kind, restart, set_probe, set_bend, measure_works, set_out, choose,
     step_on, act, put_row, finish, take, end_member, take_up, move, judge_attempt, judge, begin, judge_left,
 )  # fmt: skip

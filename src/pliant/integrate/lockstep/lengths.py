@@ -15,7 +15,8 @@ NEAREST, BEYOND = 1e-3, 1.05  # fraction of a rejected step, and factor on the d
 # A step that is rejected again meets something that is not smooth: its error falls with a lower power of its length than the order
 # says. Then the exponent of the error counts twice, at last three times, and the step may become this fraction of itself.
 MOST_TIMES, LEAST_AGAIN = 3.0, 0.1
-NEARER = 0.1  # of a step to an event that ended before it: another such step follows only if the event is nearer than that
+NEARER = 0.5  # of a step to an event that ended before it: another such step follows only if the event is nearer than that
+AFTER_TOUCH = 3.0  # least growth after the first step of a touch: only its error is that of a force that is not smooth
 
 # Supplied by a structure (`LockstepText`): tables, and the number of limits.
 table: Any = None
@@ -67,17 +68,25 @@ def corner_ahead(lane: Any, h: float) -> float:
 def propose(lane: Any, shared: Any) -> None:
     """Proposes the next step by Gustafsson's controllers."""
     log_error = own_log(max(lane.error, NO_ERROR))
-    h = lengthened(lane, shared, SAFETY * own_exp(table.control[0] * lane.log_old - table.control[3] * log_error))
-    lane.touch_h = touch_step(lane, h)
+    factor = SAFETY * own_exp(table.control[0] * lane.log_old - table.control[3] * log_error)
+    h = lengthened(lane, shared, factor)
+    lane.touch_h = touch_step(lane, factor)
     lane.h = h
     lane.log_old, lane.refusals = max(log_error, table.least_old[0]), 0.0
 
 
 def lengthened(lane: Any, shared: Any, factor: float) -> float:
     """The length that follows an accepted step; a step that was cut short does not shorten the next."""
-    most = 1.0 if lane.refusals != 0.0 else table.control[2]
     kept = lane.h if cut_short(lane) else 0.0
-    return float(min(max(lane.step * min(max(factor, table.control[1]), most), kept), shared.max_step))
+    if follows_touch(lane):
+        kept = AFTER_TOUCH * lane.step
+    return float(min(max(changed_by(lane, factor), kept), shared.max_step))
+
+
+def changed_by(lane: Any, factor: float) -> float:
+    """The length of this step times the factor of the controller, within its bounds."""
+    most = 1.0 if lane.refusals != 0.0 else table.control[2]
+    return float(lane.step * min(max(factor, table.control[1]), most))
 
 
 def cut_short(lane: Any) -> bool:
@@ -85,9 +94,14 @@ def cut_short(lane: Any) -> bool:
     return bool(lane.step < (1.0 - STRETCH) * lane.h)
 
 
-def touch_step(lane: Any, h: float) -> float:
-    """The length, s, that followed the first step after a touch: h if this is that step; 0 if it is still to come."""
-    return float(h if lane.touch_h == 0.0 and not cut_short(lane) else lane.touch_h)
+def follows_touch(lane: Any) -> bool:
+    """Whether this is the first whole step after a touch."""
+    return bool(lane.touch_h == 0.0 and not cut_short(lane))
+
+
+def touch_step(lane: Any, factor: float) -> float:
+    """The length, s, that the first step after a touch should have had; 0 if that step is still to come."""
+    return changed_by(lane, factor) if follows_touch(lane) else float(lane.touch_h)
 
 
 # ---- to stops and events
@@ -102,7 +116,7 @@ def next_stop(lane: Any, shared: Any) -> float:
     return float(stop)
 
 
-def aim(lane: Any, stop: float) -> None:
+def aim(lane: Any, shared: Any, stop: float) -> None:
     """Sets the end of the next attempt: exactly at a stop, or so far from it that no sliver is left; or at an event ahead.
 
     A step to where an event should be saves one beyond it, of which nothing but that event is used.
@@ -113,7 +127,7 @@ def aim(lane: Any, stop: float) -> None:
         lane.t_new = lane.t + (0.5 * rest if 2.0 * h > rest else h)
     if N_LIMIT > 0:
         lane.t_new = min(lane.t_new, lane.t + max(lane.longest, 2.0 * smallest(lane.t)))
-    ahead, again = event_ahead(lane, lane.t_new - lane.t), lane.aimed
+    ahead, again = event_ahead(lane, shared, lane.t_new - lane.t), lane.aimed
     lane.aimed = 0.0
     if ahead < lane.t_new - lane.t and (again == 0.0 or ahead < NEARER * lane.step):
         lane.t_new, lane.aimed = lane.t + ahead, 1.0
@@ -132,5 +146,6 @@ def own_log(x: float) -> float:
 
 
 FUNCTIONS = (
-    smallest, corner_ahead, error_power, shortened, refuse, cut_short, touch_step, lengthened, propose, next_stop, aim,
+    smallest, corner_ahead, error_power, shortened, refuse, cut_short, follows_touch, changed_by, touch_step, lengthened, propose,
+    next_stop, aim,
 )  # fmt: skip

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from pliant.integrate.lockstep.events import bracket, just_beyond
+from pliant.integrate.lockstep.events import PASSED, bracket, just_beyond
 from pliant.integrate.lockstep.judge import measure_works, set_bend, set_probe
 from pliant.integrate.lockstep.lengths import (
     INF,
     NO_ERROR,
     SAFETY,
     aim,
+    changed_by,
     cut_short,
     error_power,
+    follows_touch,
     lengthened,
     next_stop,
     own_exp,
@@ -61,22 +63,25 @@ def go_on(lane: Any, shared: Any) -> int:
     else:
         lane.accepted += 1.0
         if lane.tries == 0.0:
-            lane.touch_h = touch_step(lane, h)
+            lane.touch_h = touch_step(lane, factor)
             lane.log_old, lane.refusals = max(log_error, table.least_old[0]), 0.0
         if N_LIMIT > 0:
             lane.longest = lane.limit[0]
+        if lane.calm == PASSED:
+            lane.aimed = 0.0
     lane.h, lane.t, lane.tries = h, t, 0.0
     return REPEATED if refused else TAKEN
 
 
 def set_course(lane: Any, shared: Any) -> None:
     """Sets where the next attempt ends, once event functions at the end of a step that is taken are the present ones."""
-    aim(lane, next_stop(lane, shared))
+    aim(lane, shared, next_stop(lane, shared))
 
 
 # Functions that attempts on a GPU call: some for a member's record, others for its numbers in shared memory (`staging`).
 OF_STARTS = (measure_works, set_probe, set_bend)
 OF_STEPS = (
-    bracket, just_beyond, smallest, error_power, shortened, cut_short, touch_step, lengthened, next_stop, aim, go_on, set_course,
+    bracket, just_beyond, smallest, error_power, shortened, cut_short, follows_touch, changed_by, touch_step, lengthened, next_stop,
+    aim, go_on, set_course,
 )  # fmt: skip
 CONSTANTS = {"LEFT": LEFT, "REPEATED": REPEATED, "TAKEN": TAKEN}

@@ -50,7 +50,7 @@ class Records:
         m, own = self.text.model, self.text.lanes.own_constants
         pairs, events, free = len(m.pairs), len(m.events), len(self.text.free_events)
         widths = {name: (1, 0) for name in dict.fromkeys((*CHANGING, *READ, *NUMBERS))}
-        widths |= {name: (free, events - free) for name in ("side", "g", "gd", "g_new", "gd_new")}
+        widths |= {name: (free, events - free) for name in ("side", "gdd", "g", "gd", "g_new", "gd_new")}
         rest = {"p": m.n_changing, "c": m.n_constants if own else 0, "watching": events, "hit": events, "sought": events,
                 "force": pairs, "peak": pairs, "begin_impulse": pairs, "begin_lost": pairs, "begin_rubbed": pairs,
                 "tally": TALLIED * pairs, "survey": 3 * m.n_tips + 3}  # fmt: skip

@@ -1,7 +1,7 @@
 """The kernels of a GPU: in every round, threads make attempts with all members, then those to which something happens are judged.
 
 An attempt fills the registers and the shared memory of a multiprocessor with numbers that judging does not need, and the other way
-round; two kernels give each what it needs. Three of four attempts end in nothing but the next one, which the first kernel decides
+round; two kernels give each what it needs. Seven of eight attempts end in nothing but the next one, which the first kernel decides
 by itself (`gpu_attempt`); the rest is left to the second. A lane is a place for a member's record, which stays there
 (`records`). Before every round lanes are listed by kind (`lists`), and a warp takes members of one kind: they
 have the same contacts closed and go through the same branches.

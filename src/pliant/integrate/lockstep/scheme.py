@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from pliant.integrate.setup import PI_CONTROLLER, PLAIN_CONTROLLER
+from pliant.integrate.setup import LEAST_OLD_ERROR, PI_CONTROLLER, PLAIN_CONTROLLER
 from pliant.integrate.tableaus import Tableau
 
-STEADY = 0.02  # beta of methods of order 8: steps are slightly shorter, and far fewer are rejected
+# Of methods of order 8: beta, with which steps are slightly shorter, and far fewer are rejected; and the least error of the step
+# before that counts, so that steps grow soon after an event.
+STEADY, LEAST_OLD_STEADY = 0.02, math.log(1e-2)
 ROUND_OFF = 1e-15  # of coefficients of order 1
 
 
@@ -93,6 +96,11 @@ class Scheme:
     def last_stage(self) -> int:
         """The last stage, other than the end itself, at the time of the step's end; 0: none."""
         return max((i for i in range(1, self.stages) if self.tableau.c[i] == 1), default=0)
+
+    @property
+    def least_old(self) -> float:
+        """The least logarithm of the error of the step before that the controller takes into account."""
+        return LEAST_OLD_ERROR if self.tableau.order < 8 else LEAST_OLD_STEADY
 
     @property
     def control(self) -> list[float]:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from pliant.codegen.plain import Slots
 from pliant.codegen.program import PARAMETER, Program
 from pliant.integrate.lockstep.copies import SINCE_LOOK, SINCE_STEP, copies_texts
+from pliant.integrate.lockstep.events import CUT
 from pliant.integrate.lockstep.gpu import apart_by
 from pliant.integrate.lockstep.records import READ, RECORD, SECTOR
 
@@ -138,7 +139,7 @@ class Staging:
     @cached_property
     def later(self) -> list[Number]:
         single = (*CONTROL, *READ, *MADE, *HEAD, *OWN)
-        return [*self._works, *self._events("g", "gd", "side"), *((name, 0) for name in single)]
+        return [*self._works, *self._events("g", "gd", "side", "gdd"), *((name, 0) for name in single)]
 
     @property
     def _works(self) -> list[Number]:
@@ -155,7 +156,8 @@ class Staging:
 
     @property
     def _put(self) -> list[Number]:
-        return [x for x in self.at_end if x[0] not in ("side", *READ, *OWN)]
+        constant = ("side",) if all(self.text.model.events[e].does != CUT for e in self.text.free_events) else ()
+        return [x for x in self.at_end if x[0] not in (*constant, *READ, *OWN)]
 
     # ---- text
 

@@ -11,10 +11,11 @@ from pliant.integrate.lockstep.events import GAP
 # The record that members share: numbers, and addresses of arrays. See `runs`.
 SHARED = {
     "members": "i8", "n_plan": "i8", "n_pieces": "i8", "max_steps": "i8", "weight_step": "i8", "floors_step": "i8",
-    "t_start": "f8", "rtol": "f8", "asked_rtol": "f8", "loosened": "f8", "max_step": "f8",
+    "t_start": "f8", "rtol": "f8", "asked_rtol": "f8", "loosened": "f8", "max_step": "f8", "near": "f8",
+    "near_peak": "f8", "peak_tries": "f8",
     "next": "i8*", "cancelled": "i8*",
     "y": "f8*", "p": "f8*", "constants": "f8*", "weight": "f8*", "floors": "f8*", "atol": "f8*", "ends": "f8*", "heads": "f8*",
-    "plan": "f8*", "row_y": "f8*", "row_p": "f8*",
+    "corners": "f8*", "plan": "f8*", "row_y": "f8*", "row_p": "f8*",
     "y_end": "f8*", "p_end": "f8*", "t_end": "f8*", "tally": "f8*", "reach": "f8*",
     "code": "i8*", "steps": "i8*", "refused": "i8*", "event": "i8*",
 }  # fmt: skip

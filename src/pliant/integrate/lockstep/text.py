@@ -27,7 +27,6 @@ from pliant.integrate.lockstep.rounds import ATTEMPT, BEGIN, JUDGE, LIST, MOST_M
 from pliant.integrate.lockstep.scheme import Scheme
 from pliant.integrate.lockstep.staging import Staging
 from pliant.integrate.lockstep.tables import NUMBERS, SHARED, LockstepModel
-from pliant.integrate.setup import LEAST_OLD_ERROR
 from pliant.integrate.tableaus import Tableau
 
 HOST_ENTRY = "lockstep_members"
@@ -140,7 +139,8 @@ class LockstepText:
         ends = {"y": m.n, "lowest": m.n_works, "highest": m.n_works}
         slots = Slots.of({
             **ends, **{f"{name}_new": size for name, size in ends.items()}, "p": m.n_changing,
-            "c": m.n_constants if self.lanes.own_constants else 0, "g": events, "gd": events, "side": events, "watching": events,
+            "c": m.n_constants if self.lanes.own_constants else 0, "g": events, "gd": events, "gdd": events, "side": events,
+            "watching": events,
             "tally": TALLIED * pairs, "peak": pairs, "begin_impulse": pairs, "begin_lost": pairs, "begin_rubbed": pairs,
             **dict.fromkeys(NUMBERS, 1), "stage": m.n_controlled, "k": rates, "g_new": events, "gd_new": events, "force": pairs,
             "limit": int(m.limited), "hit": events, "sought": events, "survey": 3 * m.n_tips + 3,
@@ -170,14 +170,19 @@ class LockstepText:
             "N_E": len(events), "N_P": len(pairs),
             "N_CHANGING": m.n_changing, "N_OWN": m.n_constants if self.lanes.own_constants else 0, "N_HEAD": m.n_head,
             "N_TIPS": m.n_tips, "N_LIMIT": int(m.limited), "LATER": int(half > 0),
+            "N_GUARDS": len(self.rhs.program.guards),
         }  # fmt: skip
         tables: dict[str, Sequence[float] | Sequence[int]] = {
-            "order": [float(self.scheme.tableau.order)], "least_old": [LEAST_OLD_ERROR], "control": self.scheme.control,
+            "order": [float(self.scheme.tableau.order)], "least_old": [self.scheme.least_old], "control": self.scheme.control,
         }  # fmt: skip
         for name in ("does", "number", "pair", "flag", "pressed", "direction", "has_rate"):
             tables[name] = [int(getattr(event, name)) for event in events] or [0]
         for name in ("closed", "entry", "bristles", "n_bristles", "impulse", "lost", "rubbed"):
             tables[name] = [int(getattr(pair, name)) for pair in pairs] or [0]
+        guards, sets = self.rhs.program.guards, self.rhs.guards_of_outputs[len(m.rows) :]
+        tables |= {"chained": m.chained or [0], "row": m.rows or [0], "guard": list(guards) or [0],
+                   "needs": [int(bits & (2 << k) != 0) for bits in sets for k in range(len(guards))] or [0],
+                   "needs_some": [int(bits == ALL_IDLE) for bits in sets] or [0]}  # fmt: skip
         tables["kind_bit"] = [2 << (k % PAIR_BITS) for k in range(len(pairs))] or [0]
         return Setting(
             slots=slots, half=half, stride=stride or self.lanes.width, prefix=prefix, shared=SHARED, constants=constants,
@@ -229,7 +234,7 @@ class LockstepText:
         functions = gpu_functions(self.staging.doubles, self.model.n_constants)
         of_starts = plain_text(OF_STARTS, self.setting(self.records.slots, 0, self.records.stride))
         setting = self.setting(self.staging.numbers, 0, 1)
-        written = dict.fromkeys(("corner_ahead", "event_ahead"), (("ptr", "double"), "double"))
+        written = {"corner_ahead": (("ptr", "double"), "double"), "event_ahead": (("ptr", "ptr", "double"), "double")}
         setting = replace(setting, declared={**setting.declared, **written})
         attempts = [of_starts, plain_text(OF_STEPS, setting), self.staging.functions(), GpuAttemptWriter(self).text()]
         judges = [self.records.begins(), self.records.functions(), rounds_text(self)]
