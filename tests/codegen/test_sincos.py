@@ -1,4 +1,6 @@
-"""Sines and cosines in batches."""
+"""Sines and cosines in batches, and of members in lock-step."""
+
+import ctypes
 
 import casadi as ca
 import numpy as np
@@ -8,7 +10,9 @@ from pliant.codegen.emit import emit
 from pliant.codegen.llvm import compile_function
 from pliant.codegen.program import read_program
 from pliant.codegen.schedule import make_schedule
-from pliant.codegen.sincos import BATCH, LARGEST, batch_text
+from pliant.codegen.sincos import BATCH, LARGEST, batch_text, near_text
+from pliant.host.processor import host, load_object
+from pliant.integrate.lockstep.runs import optimised
 
 
 def sines(n):
@@ -67,3 +71,39 @@ def test_kernels_share_one_batch():
     for code in codes:
         x = np.linspace(-1.0, 2.0, code.n_y)
         np.testing.assert_allclose(code(0.0, x, []), np.concatenate([np.sin(x), np.cos(x)]), rtol=1e-15)
+
+
+@pytest.fixture(scope="module", params=[1, 2])
+def of_members(request):
+    """Sines and cosines of an array, by the text for vectors of this width."""
+    width = request.param
+    kind, suffix = ("double", "f64") if width == 1 else (f"<{width} x double>", f"v{width}f64")
+    declared = [f"declare {kind} @llvm.fma.{suffix}({kind}, {kind}, {kind})", f"declare {kind} @llvm.fabs.{suffix}({kind})"]
+    text = "\n".join([*declared, near_text("sines", width, "").replace("define internal", "define")])
+    machine = host().machine(1)
+    engine = load_object(bytes(machine.emit_object(optimised(text, machine, 1))), host())
+    function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 3)(engine.get_function_address("sines"))
+
+    def both(x: np.ndarray) -> np.ndarray:
+        found, (n,) = np.empty((2, x.size)), x.shape
+        for k in range(0, n, width):
+            function(*(array[k : k + width].ctypes.data for array in (x, found[0], found[1])))
+        return found
+
+    both.engine = engine  # it owns the code
+    return both
+
+
+@pytest.mark.parametrize("angles", [make for name, make in ANGLES.items() if name != "the library's"])
+def test_the_error_of_members_is_below_two_ulp(angles, of_members):
+    x = angles(np.random.default_rng(4), 20_000)
+    wide = x.astype(np.longdouble)
+    exact = np.array([np.sin(wide), np.cos(wide)])
+    allowed = 1.6 if np.finfo(np.longdouble).nmant > 52 else 2.2
+    assert np.max(np.abs(of_members(x) - exact) / np.spacing(np.abs(exact.astype(float)))) < allowed
+
+
+def test_members_have_no_sine_beyond_the_range_of_the_method(of_members):
+    found = of_members(np.array([np.inf, -np.inf, np.nan, 1.01 * LARGEST, LARGEST, -LARGEST, -0.0, 0.0]))
+    assert np.isnan(found[:, :4]).all() and np.isfinite(found[:, 4:6]).all()
+    assert found[:, 6:].tolist() == [[0.0, 0.0], [1.0, 1.0]]

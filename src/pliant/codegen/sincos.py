@@ -2,7 +2,8 @@
 
 The method is that of fdlibm (Sun, 1993): subtract the nearest multiple of pi/2 (Cody and Waite), kept as a sum hi + lo,
 then a polynomial for each of sin and cos on [-pi/4, pi/4]. The error is below 1 ulp. Arguments beyond LARGEST go to the
-C library.
+C library. Members of an ensemble that run in lock-step do without lo, and with fewer corrections: below 1.6 ulp, in 21 operations
+instead of 35.
 """
 
 from __future__ import annotations
@@ -87,9 +88,7 @@ class _Lines:
 
 def _sincos(lines: _Lines, x: str) -> tuple[str, str]:
     """The names of sin(x) and cos(x), for |x| <= LARGEST or nan."""
-    rounded = lines.fma(x, _all(_TWO_OVER_PI), _all(_ROUNDER))
-    quadrant = lines.let(f"bitcast {_REAL} {rounded} to {_INTEGER}")
-    turns = lines.sub(rounded, _all(_ROUNDER))
+    quadrant, turns = _quadrant(lines, x)
     back = lines.neg(turns)
     first, second, third = (_all(part) for part in _HALF_PI)
     near = lines.fma(back, first, x)  # exact
@@ -98,7 +97,29 @@ def _sincos(lines: _Lines, x: str) -> tuple[str, str]:
     # The rounding error of the last two lines, so that all digits are correct even next to a multiple of pi/2.
     lost = lines.add(lines.sub(lines.sub(near, hi), step), lines.fma(back, second, step))
     lo = lines.fma(back, third, lost)
-    sine, cosine = _sine(lines, hi, lo), _cosine(lines, hi, lo)
+    return _turned(lines, quadrant, _sine(lines, hi, lo), _cosine(lines, hi, lo))
+
+
+def _short_sincos(lines: _Lines, x: str) -> tuple[str, str]:
+    """The same with an error of up to 1.6 ulp."""
+    quadrant, turns = _quadrant(lines, x)
+    back, rest = lines.neg(turns), x
+    for part in _HALF_PI:
+        rest = lines.fma(back, _all(part), rest)
+    z = lines.mul(rest, rest)
+    sine = lines.fma(lines.mul(z, rest), lines.polynomial(z, _SIN), rest)
+    cosine = lines.fma(lines.mul(z, z), lines.polynomial(z, _COS), lines.fma(z, _all(-0.5), _all(1.0)))
+    return _turned(lines, quadrant, sine, cosine)
+
+
+def _quadrant(lines: _Lines, x: str) -> tuple[str, str]:
+    """The nearest multiple of pi/2: bits that end with its quadrant, and its number."""
+    rounded = lines.fma(x, _all(_TWO_OVER_PI), _all(_ROUNDER))
+    return lines.let(f"bitcast {_REAL} {rounded} to {_INTEGER}"), lines.sub(rounded, _all(_ROUNDER))
+
+
+def _turned(lines: _Lines, quadrant: str, sine: str, cosine: str) -> tuple[str, str]:
+    """sin and cos in their quadrant."""
     odd = lines.let(f"trunc {_INTEGER} {quadrant} to {_BIT}")
     next_quadrant = lines.let(f"add {_INTEGER} {quadrant}, splat (i64 1)")
     return (
@@ -207,7 +228,7 @@ def near_text(name: str, width: int, attributes: str) -> str:
     size = lines.let(f"call {_REAL} @llvm.fabs.{_SUFFIX}({_REAL} %given)")
     near = lines.let(f"fcmp ole {_REAL} {size}, {_all(LARGEST)}")
     x = lines.choose(near, "%given", _all(math.nan))
-    sine, cosine = _sincos(lines, x)
+    sine, cosine = _short_sincos(lines, x)
     text = "\n".join([
         f"define internal void @{name}(ptr %xi, ptr %si, ptr %ci) {attributes} nounwind {{",
         f"  %given = load {_REAL}, ptr %xi, align 8", *lines.text,
