@@ -19,7 +19,8 @@ def go_back(lane: Any, shared: Any) -> None:
 
     To end at an event to round-off would take one or two attempts more.
     """
-    back = since_events(lane) - 0.5 * bracket(lane.t_new)
+    back = since_events(lane) - 0.5 * bracket(lane.t_new)  # a little beyond, so that it has happened
+    # twice as far as events are located: by a cubic there, by a parabola here
     if not (0.0 < back < lane.step and back <= 2.0 * near_enough(lane, shared)):
         return
     share = back / lane.step
@@ -45,7 +46,7 @@ def midway(rate_new: float, rate: float, share: float) -> float:
 
 
 def since_events(lane: Any) -> float:
-    """How long ago, s, the last of these events happened."""
+    """How long before the end of the step, s, the last of the events happened that change the equations or end the run."""
     least = INF
     for k in range(int(lane.n_watched)):
         e = int(lane.watching[k])
@@ -55,7 +56,7 @@ def since_events(lane: Any) -> float:
 
 
 def since_event(lane: Any, e: int) -> float:
-    """How long ago, s, an event happened; 0 if its function does not tell."""
+    """How long before the end of the step, s, an event happened; 0 if its function does not tell."""
     side = lane.side[e]
     beyond, fall = -lane.g_new[e] * side - 2.0 * dead_of(lane, e), -lane.gd_new[e] * side
     change = (fall + lane.gd[e] * side) / lane.step

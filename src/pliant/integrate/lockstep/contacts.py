@@ -48,6 +48,7 @@ class ContactWriter(EndWriter):
         for pair, events in self._by_contact:
             with self._if_closed(pair):
                 self.store(self._largest(self.load("peak", pair), self._seen("force", pair)), "peak", pair)
+                self.store(self._seen("force", pair), "held", pair)
                 for e in events:
                     self._bend_to(e, inverse, passed)
                     self._make_present(e)

@@ -120,12 +120,9 @@ def near_enough(lane: Any, shared: Any) -> float:
 
 
 def peak_inside(lane: Any, e: int) -> float:
-    """The step, s, to the peak of a force: of the cubic through its values and rates at both ends of this step.
-
-    While a force grows to its largest value, its present value is the largest so far.
-    """
+    """The step, s, to the peak of a force: of the cubic through its values and rates at both ends of this step."""
     pair, m, m_new = table.pair[e], lane.step * lane.g[e], lane.step * lane.g_new[e]
-    rise = lane.force[pair] - lane.peak[pair]
+    rise = lane.force[pair] - lane.held[pair]
     c, d = 3.0 * rise - 2.0 * m - m_new, m + m_new - 2.0 * rise
     s = m / (sqrt(max(c * c - 3.0 * d * m, 0.0)) - c)
     if not (0.0 < s < 1.0):
@@ -240,11 +237,12 @@ def note_peaks(lane: Any) -> None:
 
 
 def note_forces(lane: Any) -> None:
-    """Updates the largest force of each contact with the present one."""
+    """Makes the forces at the end of a step those at present, and updates the largest one of each contact."""
     if lane.n_closed == 0.0:
         return
     for pair in range(N_P):
         if lane.p[table.closed[pair]] != 0.0:
+            lane.held[pair] = lane.force[pair]
             lane.peak[pair] = max(lane.peak[pair], lane.force[pair])
 
 

@@ -232,7 +232,7 @@ class GpuAttemptWriter(StartWriter, AheadWriter):
                 self.store(calm, "calm")
 
     def _still_calm(self, e: int, calm: str, sure: str) -> str:
-        """Whether the step is calm as far as known, and this event as well; a corner may be passed."""
+        """What is known about the step (`calm`) once this event is looked at as well."""
         otherwise = "0.0"
         if self.model.events[e].does == CUT:
             passed = self._both(self._is_passed(e, sure), self._compare("une", calm, "0.0"))

@@ -52,7 +52,7 @@ class Records:
         widths = {name: (1, 0) for name in dict.fromkeys((*CHANGING, *READ, *NUMBERS))}
         widths |= {name: (free, events - free) for name in ("side", "gdd", "g", "gd", "g_new", "gd_new")}
         rest = {"p": m.n_changing, "c": m.n_constants if own else 0, "watching": events, "hit": events, "sought": events,
-                "force": pairs, "peak": pairs, "begin_impulse": pairs, "begin_lost": pairs, "begin_rubbed": pairs,
+                "force": pairs, "peak": pairs, "held": pairs, "begin_impulse": pairs, "begin_lost": pairs, "begin_rubbed": pairs,
                 "tally": TALLIED * pairs, "survey": 3 * m.n_tips + 3}  # fmt: skip
         others = Slots.in_two(widths | {name: (0, n) for name, n in rest.items()}, SECTOR, 2 * half)
         return Slots({**present.places, **end.places, **others.places}, {**present.gaps, **end.gaps, **others.gaps})

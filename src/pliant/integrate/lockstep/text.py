@@ -140,7 +140,7 @@ class LockstepText:
         slots = Slots.of({
             **ends, **{f"{name}_new": size for name, size in ends.items()}, "p": m.n_changing,
             "c": m.n_constants if self.lanes.own_constants else 0, "g": events, "gd": events, "gdd": events, "side": events,
-            "watching": events,
+            "watching": events, "held": pairs,
             "tally": TALLIED * pairs, "peak": pairs, "begin_impulse": pairs, "begin_lost": pairs, "begin_rubbed": pairs,
             **dict.fromkeys(NUMBERS, 1), "stage": m.n_controlled, "k": rates, "g_new": events, "gd_new": events, "force": pairs,
             "limit": int(m.limited), "hit": events, "sought": events, "survey": 3 * m.n_tips + 3,
