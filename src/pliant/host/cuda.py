@@ -291,7 +291,7 @@ class Rounds:
     def run(self, buffers: Buffers, lanes: int, look: Callable[[], None] = lambda: None) -> None:
         """Runs all members, so many of them at a time; looks every few rounds."""
         memory = buffers.room("lanes", (lanes + WARP) * self.lane_bytes)  # the last ones are for threads without a member
-        lists = buffers.room("lists", 4 * self.lists * (1 + lanes))
+        lists = buffers.room("lists", 4 * (self.lists * (1 + lanes) + lanes))  # and the kinds of all lanes
         counts = np.zeros(self.lists, dtype=np.int32)
         begin, list_, attempt, judge = self.kernels
         begin(lanes, memory, lists, lanes)

@@ -1,6 +1,7 @@
 """Lists of lanes on a GPU: those of each kind, so that a warp takes members of one kind, and those that are to be judged.
 
-First come the numbers of lanes in each list, then the lanes of each kind, then those to be judged.
+First come the numbers of lanes in each list, then the lanes of each kind, then those to be judged, and at last the kinds of all
+lanes, side by side: read from records, they would cost a sector of memory each.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ define internal i64 @thread_number() alwaysinline nounwind {{
 
 def lists_text() -> str:
     """The functions that write lists and find lanes in them."""
-    return "\n".join([_THREADS, _own_lane(), WRITE_ENTRY, _ENLIST, APPEND])
+    return "\n".join([_THREADS, _own_lane(), _KIND_AT, WRITE_ENTRY, _ENLIST, APPEND])
 
 
 def _own_lane() -> str:
@@ -79,6 +80,16 @@ def _own_lane() -> str:
         "}", "",
     ])  # fmt: skip
 
+
+_KIND_AT = f"""
+define internal ptr addrspace(1) @kind_at(ptr addrspace(1) %lists, i64 %size, i64 %lane) alwaysinline nounwind {{
+  %before = mul i64 %size, {COUNTS}
+  %place = add i64 %before, %lane
+  %lanes = getelementptr i32, ptr addrspace(1) %lists, i64 {COUNTS}
+  %at = getelementptr i32, ptr addrspace(1) %lanes, i64 %place
+  ret ptr addrspace(1) %at
+}}
+"""
 
 WRITE_ENTRY = f"""
 define internal void @write_entry(ptr addrspace(1) %lists, i64 %size, i64 %list, i32 %index, i64 %lane) alwaysinline nounwind {{

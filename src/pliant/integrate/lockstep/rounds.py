@@ -50,13 +50,13 @@ def _kernel(name: str, *lines: str) -> list[str]:
 
 def rounds_text(text: LockstepText) -> str:
     """The kernels' entries; the functions they call come before. `size`: lanes, a multiple of 32; 32 spare records follow."""
-    kind = text.records.place("kind", 0)
     within = ["  %own = icmp slt i64 %number, %size", "  br i1 %own, label %go, label %done", "go:"]
     begin = _kernel(BEGIN, *within, *_lane(text, "number"), f"  call void @{STORED}begin(ptr %lane, ptr %shared)",
-                    "  br label %done", "done:", "  ret void")  # fmt: skip
+                    *_tell_kind("%lane", text.records.place("kind", 0), "number"), "  br label %done", "done:",
+                    "  ret void")  # fmt: skip
     listing = _kernel(
-        LIST, *within, *_lane(text, "number"), f"  %kind.at = getelementptr double, ptr addrspace(1) %lane.at, i64 {kind}",
-        "  %stored = load double, ptr addrspace(1) %kind.at", "  %its = fptosi double %stored to i64", "  br label %done", "done:",
+        LIST, *within, "  %kind.at = call ptr addrspace(1) @kind_at(ptr addrspace(1) %lists, i64 %size, i64 %number)",
+        "  %stored = load i32, ptr addrspace(1) %kind.at", "  %its = sext i32 %stored to i64", "  br label %done", "done:",
         "  %kind = phi i64 [ -1, %entry ], [ %its, %go ]",
         "  call void @enlist(ptr addrspace(1) %lists, i64 %size, i64 %kind, i64 %number)", "  ret void",
     )  # fmt: skip
@@ -65,11 +65,21 @@ def rounds_text(text: LockstepText) -> str:
     return "\n".join([lists_text(), settling_text(text), *kernels, ROLLED, *notes, ""])
 
 
+def _tell_kind(memory: str, place: int, lane: str) -> list[str]:
+    """Lines that put a member's kind beside those of the others."""
+    return [
+        f"  %own.kind.at = getelementptr double, ptr {memory}, i64 {place}", "  %own.kind = load double, ptr %own.kind.at",
+        "  %own.kind.whole = fptosi double %own.kind to i32",
+        f"  %told.at = call ptr addrspace(1) @kind_at(ptr addrspace(1) %lists, i64 %size, i64 %{lane})",
+        "  store i32 %own.kind.whole, ptr addrspace(1) %told.at",
+    ]  # fmt: skip
+
+
 def _judge(text: LockstepText) -> list[str]:
     """Judges the members that attempts left; if a step was accepted, its end becomes the present."""
-    records, here, bring, put = text.records, "%lane", list[str](), list[str]()
+    records, here, kind, bring, put = text.records, "%lane", text.records.place("kind", 0), list[str](), list[str]()
     if records.near.places:
-        here, bring = "%here", _bring_judged(text)
+        here, kind, bring = "%here", records.near.at("kind", 0), _bring_judged(text)
         put = ["  call void @put_judged(ptr addrspace(1) %lanes, i32 %short, i32 0)"]
     return _kernel(
         JUDGE, f"  %count.at = getelementptr i32, ptr addrspace(1) %lists, i64 {KINDS}",
@@ -85,7 +95,8 @@ def _judge(text: LockstepText) -> list[str]:
         f"  %inner = and i64 %number, {WARP - 1}", "  %spare = add i64 %size, %inner",
         "  %which.own = select i1 %own, i64 %which, i64 %spare", *_lane(text, "which.own"),
         "  %short = trunc i64 %offset to i32", *bring, "  br i1 %own, label %go, label %after", "go:",
-        f"  call void @{JUDGED}judge_left(ptr {here}, ptr %shared)", "  br label %after", "after:", *put,
+        f"  call void @{JUDGED}judge_left(ptr {here}, ptr %shared)", *_tell_kind(here, kind, "which"),
+        "  br label %after", "after:", *put,
         f"  %moved.at = getelementptr double, ptr addrspace(1) %lane.at, i64 {records.place('moved', 0)}",
         "  %moved = load double, ptr addrspace(1) %moved.at", "  %is.moved = fcmp une double %moved, 0.0",
         f"  %by = select i1 %is.moved, i32 {records.until_end}, i32 0",
