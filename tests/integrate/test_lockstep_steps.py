@@ -176,9 +176,9 @@ def test_a_peak_is_where_the_cubic_of_the_force_is_highest(table) -> None:
 def falling(table, monkeypatch, over: float = 3e-8) -> SimpleNamespace:
     """A stone that has passed the floor: with a work that grows all the time, and one of a contact that is open."""
     table([GAP, GAP])
-    for name, x in {"N_C": 2, "N_ROWS": 1, "N_CARRIED": 2, "N_GUARDS": 1}.items():
+    for name, x in {"N_C": 2, "N_CHAINED": 1, "N_ROWS": 1, "N_CARRIED": 2, "N_GUARDS": 1}.items():
         monkeypatch.setattr(back, name, x)
-    vars(events.table).update(chained=[1, -1], row=[1], guard=[0], needs=[0, 1], needs_some=[0, 0])
+    vars(events.table).update(coordinate=[0], speed=[1], row=[1], guard=[0], needs=[0, 1], needs_some=[0, 0])
     v, g, step = -3.0, -9.81, 1e-3
     v_old = v - g * step
     y, y_old = v * over, v * over - 0.5 * (v + v_old) * step
@@ -229,20 +229,16 @@ def test_it_is_moved_to_the_last_of_several_events_and_never_far(table, monkeypa
 def test_the_approach_speed_is_that_at_the_touch_itself(table) -> None:
     """Known once the start with new equations has evaluated it there; a contact that goes on keeps the speed of its touch."""
     table([GAP])
-    vars(events.table).update(closed=[0], entry=[1], impulse=[0])
+    vars(events.table).update(closed=[0], entry=[1], impulse=[0], gap=[0])
     lane = lane_of([GAP], [-1e-12], [-3.0], p=np.array([1.0, 2.9]), y=[0.7], begin_impulse=[0.7], member=0.0)
     shared = SimpleNamespace(floors=[1e-3], floors_step=0)
-    events.note_entry(lane, shared, 0)
-    assert lane.p[1] == 3.0
+    assert events.entry_speed(lane, shared, 0) == 3.0
     lane.gd[0] = -1e-9
-    events.note_entry(lane, shared, 0)
-    assert lane.p[1] == 1e-3  # at least what its law needs
+    assert events.entry_speed(lane, shared, 0) == 1e-3  # at least what its law needs
     lane.gd[0], lane.y[0], lane.p[1] = 1.5, 0.8, 3.0  # later on
-    events.note_entry(lane, shared, 0)
-    assert lane.p[1] == 3.0
+    assert events.entry_speed(lane, shared, 0) == 3.0
     lane.y[0], lane.p[0] = 0.7, 0.0  # open
-    events.note_entry(lane, shared, 0)
-    assert lane.p[1] == 3.0
+    assert events.entry_speed(lane, shared, 0) == 3.0
 
 
 def test_a_start_takes_the_approach_speed_and_forgets_how_corners_were_approached(table, monkeypatch) -> None:
@@ -250,7 +246,7 @@ def test_a_start_takes_the_approach_speed_and_forgets_how_corners_were_approache
     for name, x in {"N_ROWS": 0, "N_CARRIED": 0, "N_E": 2, "N_P": 1, "N_LIMIT": 0}.items():
         monkeypatch.setattr(judge, name, x)
     monkeypatch.setattr(events, "N_P", 1)
-    vars(events.table).update(closed=[0], entry=[1], impulse=[0], order=[8.0], least_old=[-4.6])
+    vars(events.table).update(closed=[0], entry=[1], impulse=[0], gap=[0], order=[8.0], least_old=[-4.6])
     more = {"p": np.array([1.0, 2.9]), "y": [0.7], "begin_impulse": [0.7], "force": [0.0], "held": [9.0], "peak": [0.0],
             "probes": 0.0, "bend": 1.0, "slope": 1.0, "trial": 1e-3, "fresh": 0.0, "n_closed": 1.0, "next_row": 0.0,
             "start": 1.0}  # fmt: skip

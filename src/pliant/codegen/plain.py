@@ -7,6 +7,7 @@ compiler is involved, so the same operations happen in the same order wherever t
 - `lane.x` and `lane.x[i]`: slots of one member's memory, all of them doubles;
 - `shared.x` and `shared.x[i]`: a record that all members share, and arrays that it points to;
 - `table.x[i]`: constants;
+- loops over `range`, and over `at_once` if no turn needs what another one stores;
 - names of constants, other functions of the same kind, and a few of `math`.
 """
 
@@ -35,13 +36,12 @@ _COMPARE = {
 _INTRINSICS = {"sqrt": 1, "fabs": 1, "fma": 3, "floor": 1, "copysign": 2}
 
 Function = Callable[..., Any]
-# Metadata for a text with rolled loops: one kind stays a loop; the other copies within a lane and is unrolled, so that its loads
-# need not wait for each other.
+# Metadata for a text with rolled loops.
 ROLLED = """!0 = distinct !{!0, !1}
 !1 = !{!"llvm.loop.unroll.disable"}
-!2 = distinct !{!2, !3}
-!3 = !{!"llvm.loop.unroll.full"}
 """
+at_once = range  # of a loop whose turns may happen at the same time: where loops are rolled, all of them read before any stores
+MOST_AT_ONCE = 64
 
 
 def in_space(space: int) -> str:
@@ -138,12 +138,6 @@ def _parsed(function: Function) -> ast.FunctionDef:
     return tree
 
 
-def _copies(body: Sequence[ast.stmt]) -> bool:
-    """Whether a loop only copies numbers within a lane."""
-    text = ast.unparse(body[0])
-    return len(body) == 1 and isinstance(body[0], ast.Assign) and text.startswith("lane.") and "lane." in text.split(" = ", 1)[1]
-
-
 def _signature(tree: ast.FunctionDef) -> tuple[tuple[str, ...], str]:
     kinds = tuple("ptr" if a.arg in ("lane", "shared") else _KIND_OF[ast.unparse(a.annotation)] for a in tree.args.args
                   if a.annotation is not None)  # fmt: skip
@@ -162,6 +156,7 @@ class _Writer:
         self.head: list[str] = []  # memory of local names
         self.locals: dict[str, Value] = {}
         self.loops: list[tuple[str, str]] = []  # labels that `continue` and `break` jump to
+        self.waiting: list[str] | None = None  # lines that store, if they come after those of other turns of a loop
         self.count = 0
         self.ended = False  # the present block has its last instruction
 
@@ -245,7 +240,8 @@ class _Writer:
             self.store_local(target.id, value)
             return
         address, kind = self.address(target)
-        self.lines.append(f"  store {kind} {self.to(value, kind)}, ptr {address}")
+        line = f"  store {kind} {self.to(value, kind)}, ptr {address}"
+        (self.lines if self.waiting is None else self.waiting).append(line)
 
     def store_local(self, name: str, value: Value) -> None:
         if name not in self.locals:
@@ -294,6 +290,11 @@ class _Writer:
 
     def for_loop(self, node: ast.For) -> None:
         assert isinstance(node.iter, ast.Call) and isinstance(node.target, ast.Name)
+        if self.setting.rolled and ast.unparse(node.iter.func) == "at_once":
+            count = eval(ast.unparse(node.iter.args[0]), {}, dict(self.setting.constants))  # of constants
+            if count <= MOST_AT_ONCE:
+                self.turns_at_once(node, node.target.id, count)
+                return
         bounds = [self.value(x) for x in node.iter.args]
         first, last = (bounds[0], bounds[1]) if len(bounds) == 2 else (("0", WHOLE), bounds[0])
         name = node.target.id
@@ -310,9 +311,21 @@ class _Writer:
         self.begin(further)
         k = self.let(f"load i64, ptr {self.locals[name][0]}")
         self.store_local(name, (self.let(f"add nsw i64 {k}, 1"), WHOLE))
-        self.jump(f"br label %{test}{', !llvm.loop !2' if self.again and _copies(node.body) else self.again}")
+        self.jump(f"br label %{test}{self.again}")
         self.lines.append(f"{done}:")
         self.ended = False
+
+    def turns_at_once(self, node: ast.For, name: str, count: int) -> None:
+        """All turns of a loop, one after the other, but for what they store: memory that is far away is asked for only once."""
+        self.waiting = []
+        for k in range(count):
+            self.store_local(name, (str(k), WHOLE))
+            for statement in node.body:
+                if not isinstance(statement, (ast.Assign, ast.AugAssign)):
+                    raise SyntaxError(f"plain function {self.tree.name}: {ast.unparse(statement)} in a loop over at_once")
+                self.statement(statement)
+        self.lines += self.waiting
+        self.waiting = None
 
     def give_back(self, node: ast.Return) -> None:
         answer = self.signatures[self.tree.name][1]

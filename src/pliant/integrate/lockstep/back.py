@@ -5,12 +5,14 @@ from __future__ import annotations
 from math import inf, sqrt
 from typing import Any
 
+from pliant.codegen.guards import MOST_SEPARATE
+from pliant.codegen.plain import at_once
 from pliant.integrate.lockstep.events import CUT, PEAK, bracket, dead_of, near_enough
 
-# Supplied by a structure (`LockstepText`): tables, and the numbers of controlled states, of stored rates of these and of carried
-# components, and of guards.
+# Supplied by a structure (`LockstepText`): tables, and the numbers of controlled states, of those whose rates are states, of stored
+# rates of the others and of carried components, and of guards.
 table: Any = None
-N_C = N_ROWS = N_CARRIED = N_GUARDS = 0
+N_C = N_CHAINED = N_ROWS = N_CARRIED = N_GUARDS = 0
 INF = inf
 
 
@@ -23,20 +25,17 @@ def go_back(lane: Any, shared: Any) -> None:
     # twice as far as events are located: by a cubic there, by a parabola here
     if not (0.0 < back < lane.step and back <= 2.0 * near_enough(lane, shared)):
         return
-    share = back / lane.step
+    share, guards = back / lane.step, awake_guards(lane)
     for k in range(int(lane.n_watched)):
         e = int(lane.watching[k])
         lane.g_new[e] -= back * midway(lane.gd_new[e], lane.gd[e], share)
         lane.gd_new[e] -= share * (lane.gd_new[e] - lane.gd[e])
-    for i in range(N_C):
-        j = table.chained[i]
-        if j >= 0:
-            lane.y_new[i] -= back * midway(lane.y_new[j], lane.y[j], share)
-    for r in range(N_ROWS):
+    for k in at_once(N_CHAINED):
+        lane.y_new[table.coordinate[k]] -= back * midway(lane.y_new[table.speed[k]], lane.y[table.speed[k]], share)
+    for r in at_once(N_ROWS):
         lane.y_new[table.row[r]] -= back * midway(lane.rate_new[r], lane.rate[r], share)
-    for r in range(N_CARRIED):
-        if awake(lane, r):
-            lane.y_new[N_C + r] -= back * midway(lane.flow_new[r], lane.flow[r], share)
+    for r in at_once(N_CARRIED):
+        lane.y_new[N_C + r] -= back * midway(lane.flow_new[r], lane.flow[r], share) if is_awake(guards, r) else 0.0
     lane.t_new -= back
 
 
@@ -64,14 +63,17 @@ def since_event(lane: Any, e: int) -> float:
     return 2.0 * beyond / (fall + slower) if beyond > 0.0 and fall > 0.0 else 0.0
 
 
-def awake(lane: Any, r: int) -> bool:
+def awake_guards(lane: Any) -> int:
+    """The guards that are awake, a bit each (`guards.guard_bit`)."""
+    bits = 0
+    for k in at_once(N_GUARDS):
+        bits = bits | (1 << k % MOST_SEPARATE if lane.p[table.guard[k]] != 0.0 else 0)
+    return bits
+
+
+def is_awake(guards: int, r: int) -> bool:
     """Whether a carried component changes: some do only while a contact is closed, and their rates are not kept otherwise."""
-    some, every = False, True
-    for k in range(N_GUARDS):
-        is_awake = lane.p[table.guard[k]] != 0.0
-        some = some or is_awake
-        every = every and (is_awake or table.needs[r * N_GUARDS + k] == 0)
-    return bool(every and (some or table.needs_some[r] == 0))
+    return bool(guards & table.needs[r] == table.needs[r] and (guards != 0 or table.needs_some[r] == 0))
 
 
-FUNCTIONS = (since_event, since_events, midway, awake, go_back)
+FUNCTIONS = (since_event, since_events, midway, awake_guards, is_awake, go_back)

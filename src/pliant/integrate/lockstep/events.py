@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import inf, sqrt
 from typing import Any
 
+from pliant.codegen.plain import at_once
+
 # The roles of event functions (`table.does`).
 NEVER, GAP, PEAK, CUT, FLAG, STOP = range(6)
 TALLIED = 5
@@ -46,6 +48,12 @@ def required(lane: Any, e: int) -> float:
     if does == FLAG:
         return float(table.pressed[e]) if lane.p[table.flag[e]] != 0.0 else -float(table.pressed[e])
     return 0.0
+
+
+def side_at_start(lane: Any, e: int) -> float:
+    """The sign of an event function with which the present equations begin."""
+    need, g = required(lane, e), lane.g[e]
+    return float(need if need != 0.0 else (1.0 if g > 0.0 else (-1.0 if g < 0.0 else 0.0)))
 
 
 def first_event(lane: Any, shared: Any) -> float:
@@ -240,30 +248,29 @@ def note_forces(lane: Any) -> None:
     """Makes the forces at the end of a step those at present, and updates the largest one of each contact."""
     if lane.n_closed == 0.0:
         return
-    for pair in range(N_P):
-        if lane.p[table.closed[pair]] != 0.0:
-            lane.held[pair] = lane.force[pair]
-            lane.peak[pair] = max(lane.peak[pair], lane.force[pair])
+    for pair in at_once(N_P):
+        closed, force = lane.p[table.closed[pair]] != 0.0, lane.force[pair]
+        lane.held[pair] = force if closed else lane.held[pair]
+        lane.peak[pair] = max(lane.peak[pair], force) if closed else lane.peak[pair]
 
 
 def close_pair(lane: Any, shared: Any, pair: int, speed: float) -> None:
     """Closes a pair that touches with this approach speed, m/s."""
     floor = shared.floors[int(lane.member) * shared.floors_step + pair]
-    lane.p[table.closed[pair]] = 1.0
-    lane.p[table.entry[pair]] = max(speed, floor)
+    impulse, lost, rubbed = lane.y[table.impulse[pair]], lane.y[table.lost[pair]], lane.y[table.rubbed[pair]]
+    lane.begin_impulse[pair], lane.begin_lost[pair], lane.begin_rubbed[pair] = impulse, lost, rubbed
+    lane.p[table.closed[pair]], lane.p[table.entry[pair]] = 1.0, max(speed, floor)
     for i in range(table.n_bristles[pair]):
         lane.y[table.bristles[pair] + i] = 0.0
-    lane.begin_impulse[pair] = lane.y[table.impulse[pair]]
-    lane.begin_lost[pair], lane.begin_rubbed[pair] = lane.y[table.lost[pair]], lane.y[table.rubbed[pair]]
     lane.peak[pair] = 0.0
     lane.n_closed += 1.0
 
 
-def note_entry(lane: Any, shared: Any, e: int) -> None:
-    """Sets the approach speed of a pair that has just touched to what it is exactly there."""
-    pair = table.pair[e]
-    if lane.p[table.closed[pair]] != 0.0 and lane.y[table.impulse[pair]] == lane.begin_impulse[pair]:
-        lane.p[table.entry[pair]] = max(-lane.gd[e], shared.floors[int(lane.member) * shared.floors_step + pair])
+def entry_speed(lane: Any, shared: Any, pair: int) -> float:
+    """The approach speed of a pair, m/s; if the pair has just touched, what it is exactly there."""
+    touched = lane.p[table.closed[pair]] != 0.0 and lane.y[table.impulse[pair]] == lane.begin_impulse[pair]
+    speed = max(-lane.gd[table.gap[pair]], shared.floors[int(lane.member) * shared.floors_step + pair])
+    return float(speed if touched else lane.p[table.entry[pair]])
 
 
 def open_pair(lane: Any, pair: int) -> None:
@@ -274,14 +281,17 @@ def open_pair(lane: Any, pair: int) -> None:
 
 
 def count_touch(lane: Any, pair: int) -> None:
-    lane.tally[TALLIED * pair] += 1.0
-    lane.tally[TALLIED * pair + 1] += lane.y[table.impulse[pair]] - lane.begin_impulse[pair]
-    lane.tally[TALLIED * pair + 2] = max(lane.tally[TALLIED * pair + 2], lane.peak[pair])
-    lane.tally[TALLIED * pair + 3] += lane.begin_lost[pair] - lane.y[table.lost[pair]]
-    lane.tally[TALLIED * pair + 4] += lane.begin_rubbed[pair] - lane.y[table.rubbed[pair]]
+    """Adds what happened during a touch to what is kept about the pair."""
+    first, impulse, lost, rubbed = TALLIED * pair, table.impulse[pair], table.lost[pair], table.rubbed[pair]
+    count, pushed, most = lane.tally[first] + 1.0, lane.y[impulse] - lane.begin_impulse[pair], lane.peak[pair]
+    heat, rubbing = lane.begin_lost[pair] - lane.y[lost], lane.begin_rubbed[pair] - lane.y[rubbed]
+    pushed, most = lane.tally[first + 1] + pushed, max(lane.tally[first + 2], most)
+    heat, rubbing = lane.tally[first + 3] + heat, lane.tally[first + 4] + rubbing
+    lane.tally[first], lane.tally[first + 1], lane.tally[first + 2] = count, pushed, most
+    lane.tally[first + 3], lane.tally[first + 4] = heat, rubbing
 
 
 FUNCTIONS = (
-    bracket, counts, just_beyond, event_ahead, near_enough, peak_inside, watched, dead_of, required, first_event, shorter_step,
-    turning_point, crossing, note_entry, note_peaks, note_forces, close_pair, open_pair, count_touch,
+    bracket, counts, just_beyond, event_ahead, near_enough, peak_inside, watched, dead_of, required, side_at_start, first_event,
+    shorter_step, turning_point, crossing, entry_speed, note_peaks, note_forces, close_pair, open_pair, count_touch,
 )  # fmt: skip

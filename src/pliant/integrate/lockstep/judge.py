@@ -11,6 +11,7 @@ from __future__ import annotations
 from math import inf, nan, sqrt
 from typing import Any
 
+from pliant.codegen.plain import at_once
 from pliant.integrate.lockstep import back, events, lengths
 from pliant.integrate.lockstep.back import go_back
 from pliant.integrate.lockstep.events import (
@@ -24,12 +25,12 @@ from pliant.integrate.lockstep.events import (
     close_pair,
     count_touch,
     dead_of,
+    entry_speed,
     first_event,
-    note_entry,
     note_forces,
     note_peaks,
     open_pair,
-    required,
+    side_at_start,
     watched,
 )
 from pliant.integrate.lockstep.lengths import aim, next_stop, own_exp, own_log, propose, refuse, smallest
@@ -64,10 +65,9 @@ def take(lane: Any, shared: Any) -> None:
         return
     lane.member = float(member)
     lane.active = 1.0
-    for i in range(N):
-        lane.y[i] = shared.y[member * N + i]
-        lane.y_new[i] = lane.y[i]
-    for i in range(N_CHANGING):
+    for i in at_once(N):
+        lane.y[i], lane.y_new[i] = shared.y[member * N + i], shared.y[member * N + i]
+    for i in at_once(N_CHANGING):
         lane.p[i] = shared.p[i]
     for i in range(N_OWN):
         lane.c[i] = shared.constants[member * N_OWN + i]
@@ -111,9 +111,8 @@ def set_kind(lane: Any) -> None:
     -1: the lane has no member.
     """
     kind = 1 if lane.start != 0.0 else 0
-    for pair in range(N_P):
-        if lane.p[table.closed[pair]] != 0.0:
-            kind = kind | table.kind_bit[pair]
+    for pair in at_once(N_P):
+        kind = kind | (table.kind_bit[pair] if lane.p[table.closed[pair]] != 0.0 else 0)
     lane.kind = float(kind) if lane.active != 0.0 else -1.0
 
 
@@ -202,9 +201,9 @@ def judge_attempt(lane: Any, shared: Any) -> None:
 def take_up(lane: Any, shared: Any) -> None:
     """Ends a start: derivative and event functions are known, and the first step follows (Hairer, Norsett, Wanner I, II.4)."""
     unsound = 0.0
-    for r in range(N_ROWS):
+    for r in at_once(N_ROWS):
         unsound += 0.0 * lane.rate[r]
-    for r in range(N_CARRIED):
+    for r in at_once(N_CARRIED):
         unsound += 0.0 * lane.flow[r]
     if unsound != 0.0:  # some rate is inf or nan
         finish(lane, NOT_FINITE)
@@ -216,15 +215,14 @@ def take_up(lane: Any, shared: Any) -> None:
             lane.nearer *= 0.01  # the probe left the domain of the right-hand side: use a shorter one
             return
         bend = INF
-    for e in range(N_E):
+    for e in at_once(N_E):
         lane.g[e], lane.gd[e] = lane.g_new[e], lane.gd_new[e]
     if lane.fresh != 0.0:
         lane.fresh = 0.0
         if set_out(lane, shared):
             return
-    for e in range(N_E):
-        if table.does[e] == GAP:
-            note_entry(lane, shared, e)
+    for pair in at_once(N_P):
+        lane.p[table.entry[pair]] = entry_speed(lane, shared, pair)
     steepest = max(lane.slope, bend)
     first = min(100.0 * lane.trial, own_exp(own_log(0.01 / steepest) / table.order[0]))
     if steepest <= 1e-15:
@@ -245,17 +243,14 @@ def take_up(lane: Any, shared: Any) -> None:
         if shared.plan[row] <= lane.t:
             put_row(lane, shared)
     note_forces(lane)
+    for e in at_once(N_E):
+        lane.hit[e], lane.side[e] = 1.0 if watched(lane, e) else 0.0, side_at_start(lane, e)
+        lane.gdd[e] = 0.0 if table.does[e] == CUT else lane.gdd[e]
     count = 0
     for e in range(N_E):
-        if watched(lane, e):
+        if lane.hit[e] != 0.0:
             lane.watching[count] = float(e)
             count += 1
-            need, g = required(lane, e), lane.g[e]
-            lane.side[e] = need
-            if need == 0.0:
-                lane.side[e] = 1.0 if g > 0.0 else (-1.0 if g < 0.0 else 0.0)
-            if table.does[e] == CUT:
-                lane.gdd[e] = 0.0
     lane.n_watched = float(count)
     lane.due = 1.0
 
@@ -394,9 +389,9 @@ def act(lane: Any, shared: Any) -> int:
 def put_row(lane: Any, shared: Any) -> None:
     """Stores the present state, and the entries of p that events change, as the row that is due."""
     row = int(lane.member) * shared.n_plan + int(lane.next_row)
-    for i in range(N):
+    for i in at_once(N):
         shared.row_y[row * N + i] = lane.y[i]
-    for i in range(N_CHANGING):
+    for i in at_once(N_CHANGING):
         shared.row_p[row * N_CHANGING + i] = lane.p[i]
     lane.next_row += 1.0
 
@@ -413,13 +408,13 @@ def end_member(lane: Any, shared: Any) -> None:
     for pair in range(N_P):
         if lane.p[table.closed[pair]] != 0.0:
             count_touch(lane, pair)
-    for i in range(N):
+    for i in at_once(N):
         shared.y_end[member * N + i] = lane.y[i]
-    for i in range(N_CHANGING):
+    for i in at_once(N_CHANGING):
         shared.p_end[member * N_CHANGING + i] = lane.p[i]
-    for i in range(TALLIED * N_P):
+    for i in at_once(TALLIED * N_P):
         shared.tally[member * TALLIED * N_P + i] = lane.tally[i]
-    for i in range(N_W):
+    for i in at_once(N_W):
         shared.reach[2 * (member * N_W + i)] = lane.lowest[i]
         shared.reach[2 * (member * N_W + i) + 1] = lane.highest[i]
     shared.t_end[member] = lane.t

@@ -8,14 +8,14 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import groupby
 
-from pliant.codegen.guards import ALL_IDLE, ALWAYS
+from pliant.codegen.guards import ALL_IDLE, ALWAYS, MOST_SEPARATE
 from pliant.codegen.member_lanes import Lanes, MemberProgram, intrinsics, member_text, sines_text
 from pliant.codegen.own_functions import CONSTANTS as OWN_CONSTANTS
 from pliant.codegen.own_functions import OWN
 from pliant.codegen.plain import Setting, Slots, in_space, intrinsics_text, plain_text
 from pliant.integrate.lockstep.attempt import AttemptWriter
 from pliant.integrate.lockstep.copies import DECLARED
-from pliant.integrate.lockstep.events import TALLIED
+from pliant.integrate.lockstep.events import GAP, TALLIED
 from pliant.integrate.lockstep.gpu import CONSTANT_SPACE, apart_by, gpu_functions
 from pliant.integrate.lockstep.gpu_attempt import GpuAttemptWriter
 from pliant.integrate.lockstep.judge import CONSTANTS, JUDGES
@@ -170,7 +170,8 @@ class LockstepText:
             "N_E": len(events), "N_P": len(pairs),
             "N_CHANGING": m.n_changing, "N_OWN": m.n_constants if self.lanes.own_constants else 0, "N_HEAD": m.n_head,
             "N_TIPS": m.n_tips, "N_LIMIT": int(m.limited), "LATER": int(half > 0),
-            "N_GUARDS": len(self.rhs.program.guards),
+            "N_GUARDS": len(self.rhs.program.guards), "MOST_SEPARATE": MOST_SEPARATE,
+            "N_CHAINED": sum(rate >= 0 for rate in m.chained),
         }  # fmt: skip
         tables: dict[str, Sequence[float] | Sequence[int]] = {
             "order": [float(self.scheme.tableau.order)], "least_old": [self.scheme.least_old], "control": self.scheme.control,
@@ -180,9 +181,12 @@ class LockstepText:
         for name in ("closed", "entry", "bristles", "n_bristles", "impulse", "lost", "rubbed"):
             tables[name] = [int(getattr(pair, name)) for pair in pairs] or [0]
         guards, sets = self.rhs.program.guards, self.rhs.guards_of_outputs[len(m.rows) :]
-        tables |= {"chained": m.chained or [0], "row": m.rows or [0], "guard": list(guards) or [0],
-                   "needs": [int(bits & (2 << k) != 0) for bits in sets for k in range(len(guards))] or [0],
+        chained = [i for i, rate in enumerate(m.chained) if rate >= 0]
+        tables |= {"coordinate": chained or [0], "speed": [m.chained[i] for i in chained] or [0], "row": m.rows or [0], "guard": list(guards) or [0],
+                   "needs": [bits >> 1 for bits in sets] or [0],
                    "needs_some": [int(bits == ALL_IDLE) for bits in sets] or [0]}  # fmt: skip
+        tables["gap"] = [next(e for e, event in enumerate(events) if event.pair == k and event.does == GAP)
+                         for k in range(len(pairs))] or [0]  # fmt: skip
         tables["kind_bit"] = [2 << (k % PAIR_BITS) for k in range(len(pairs))] or [0]
         return Setting(
             slots=slots, half=half, stride=stride or self.lanes.width, prefix=prefix, shared=SHARED, constants=constants,
