@@ -194,7 +194,7 @@ def rows_ptx(compiled: Any) -> bytes:
     from pliant.codegen.member_lanes import Lanes, MemberProgram, intrinsics, member_text, sines_text
     from pliant.codegen.own_functions import CONSTANTS, OWN
     from pliant.codegen.plain import Setting, intrinsics_text, plain_text
-    from pliant.integrate.lockstep.device import machine_of, optimised
+    from pliant.integrate.lockstep.device import TARGETS, machine_of, optimised
 
     traced, lanes = compiled.traced, Lanes(1, True, whole=True)
     observe, places = traced.functions["observe"], traced.layout.observed
@@ -254,7 +254,7 @@ done:
     parts = [intrinsics(lanes), declared, sines_text(lanes), plain_text(OWN, own)]
     parts += [member_text("member_rows", member, lanes), kernel]
     text = "\n".join(parts)
-    machine = machine_of()
+    machine = machine_of(*TARGETS[True])
     return bytes(machine.emit_assembly(optimised(text, machine)).encode())
 
 

@@ -107,7 +107,7 @@ def on_this_processor(text: LockstepText) -> str:
 
     What the threads of a warp do together there, each does alone here: they copy their own records and append their own lanes.
     """
-    text.together = False
+    text.together = text.asynchronous = False
     source = text.rounds()
     assert APPEND in source
     source = source.replace(APPEND, APPEND_ALONE)

@@ -50,6 +50,41 @@ done:
   ret i32 %all
 }
 declare i32 @llvm.cttz.i32(i32, i1)
+; A number is on its way until its thread waits for it, and is lost if it does not.
+@way = global [1000 x ptr] zeroinitializer
+@sent = global i32 0
+define void @copy_number(ptr %to, ptr %from) {
+  %n = load i32, ptr @sent
+  %at = getelementptr ptr, ptr @way, i32 %n
+  %one = add i32 %n, 1
+  %beside = getelementptr ptr, ptr @way, i32 %one
+  %two = add i32 %n, 2
+  store ptr %to, ptr %at
+  store ptr %from, ptr %beside
+  store i32 %two, ptr @sent
+  ret void
+}
+define void @wait_for_copies() {
+entry:
+  br label %next
+next:
+  %n = load i32, ptr @sent
+  %some = icmp ne i32 %n, 0
+  br i1 %some, label %go, label %done
+go:
+  %one = sub i32 %n, 1
+  %two = sub i32 %n, 2
+  %beside = getelementptr ptr, ptr @way, i32 %one
+  %at = getelementptr ptr, ptr @way, i32 %two
+  %from = load ptr, ptr %beside
+  %to = load ptr, ptr %at
+  %x = load double, ptr %from
+  store double %x, ptr %to
+  store i32 %two, ptr @sent
+  br label %next
+done:
+  ret void
+}
 define i32 @shfl(i32 %mask, i32 %own, i32 %lane, i32 %clamp) {
   %me = load i32, ptr @thread
   %warp = and i32 %me, -32
@@ -97,8 +132,9 @@ class Copies:
         thread = ctypes.c_int32.from_address(self.engine.get_global_value_address("thread"))
         if passed:
             self._array("lefts", ctypes.c_int32, THREADS)[:] = passed[0]
+        sent = ctypes.c_int32.from_address(self.engine.get_global_value_address("sent"))
         for k in range(THREADS):
-            thread.value = k
+            thread.value, sent.value = k, 0
             function(self.lanes.ctypes.data, int(self.offsets[k]), *(int(x[k]) for x in passed))
 
 

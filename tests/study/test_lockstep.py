@@ -21,6 +21,7 @@ from pliant.integrate.lockstep.runs import LockstepEnds
 from pliant.study import lockstep
 from pliant.study.ensemble_keep import KeepPlan
 from pliant.study.ensemble_store import EnsembleStore
+from pliant.study.gpu import gpu_runner
 from pliant.study.lockstep_model import explicit_tableau, lockstep_model, why_not
 from pliant.study.member_numbers import accepted_members
 from pliant.study.members import MemberPlan
@@ -259,6 +260,18 @@ def test_ptx_calls_nothing_and_asks_for_nothing_that_is_not_there(system: Repres
     assert not re.findall(r"\b(?:mul|add|sub)\.f64", ptx)
     # the memory that a thread has for an attempt; everything else is in registers, shared memory or records
     assert sum(map(int, re.findall(r"\.local .*__local_depot\d+\[(\d+)\]", ptx))) <= 8 * text.slots.size + 8
+
+
+@pytest.mark.parametrize(("capability", "target", "waits"), [((7, 5), "sm_70", True), ((8, 0), "sm_80", False)])
+def test_older_gpus_get_copies_that_wait(chain, monkeypatch, capability, target: str, waits: bool) -> None:
+    """All GPUs of a machine run the same text."""
+    devices = [SimpleNamespace(capability=(9, 0)), SimpleNamespace(capability=capability)]
+    monkeypatch.setattr("pliant.study.gpu.gpus", lambda: devices)
+    monkeypatch.setattr("pliant.study.gpu.DeviceRuns", lambda _devices, _text, ptx: ptx.decode())
+    ptx = gpu_runner(METHOD)(chain, False)
+    assert f".target {target}" in ptx and ("cp.async" in ptx) is not waits
+    brought = 0 if waits else 3  # what attempts read first, what they read later, and what is judged
+    assert len(re.findall(r"cp\.async\.wait_all", ptx)) == brought
 
 
 def sliding_ball(e, mu) -> pl.System:

@@ -72,7 +72,7 @@ class Device:
     def __init__(self, driver: Driver, number: int = 0) -> None:
         self._driver, self._device, self._context = driver, c_int(), c_void_p()
         driver.call("cuDeviceGet", byref(self._device), number)
-        major, minor = self._attribute(_MAJOR), self._attribute(_MINOR)
+        self.capability = major, minor = self._attribute(_MAJOR), self._attribute(_MINOR)
         name = ctypes.create_string_buffer(_NAMES)
         driver.call("cuDeviceGetName", name, _NAMES, self._device)
         self.name = name.value.decode()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from pliant.integrate.lockstep.device import DeviceRuns, device_text, gpus, ptx_of
+from pliant.integrate.lockstep.device import ASYNCHRONOUS, DeviceRuns, device_text, gpus, ptx_of
 from pliant.study.lockstep import Runner
 from pliant.study.lockstep_model import explicit_tableau, lockstep_model
 
@@ -19,7 +19,8 @@ def gpu_runner(method: Method) -> Callable[[Compiled, bool], Runner]:
     devices = gpus()
 
     def of(compiled: Compiled, own_constants: bool) -> Runner:
-        text = device_text(lockstep_model(compiled), explicit_tableau(method), own_constants)
+        asynchronous = all(device.capability >= ASYNCHRONOUS for device in devices)
+        text = device_text(lockstep_model(compiled), explicit_tableau(method), own_constants, asynchronous)
         return DeviceRuns(devices, text, ptx_of(text, compiled.structure.cache))
 
     return of

@@ -16,14 +16,14 @@ from pliant.integrate.lockstep.contacts import ContactWriter
 from pliant.integrate.lockstep.events import BEYOND_EVENT, CUT, GAP, OVER, SHORT
 from pliant.integrate.lockstep.lengths import BEYOND, NEAREST
 from pliant.integrate.lockstep.records import RECORD
-from pliant.integrate.lockstep.staging import AWAKE
+from pliant.integrate.lockstep.staging import AWAKE, MEMORY
 
 
 class AheadWriter(ContactWriter):
     """Writes these functions."""
 
     def _function(self, head: str, write: Callable[[], None], end: str) -> str:
-        self.lines, self.awake, self.here, self.memory, self.record = [], "", "", "%memory", "%lane"
+        self.lines, self.awake, self.here, self.memory, self.record, self.kept = [], "", "", "%memory", "%lane", {}
         write()
         rooms = [f"  %{name}.room = alloca [{size} x double], align 8" for name, size in self.rooms.items()]
         rooms = [room for room in rooms if any(room.split(" = ")[0].strip() + "," in line for line in self.lines)]
@@ -41,6 +41,7 @@ class AheadWriter(ContactWriter):
             self.here, self.staged = "%here", self.owner.staging.at_end
             self.record = self.let(f"load ptr, ptr {self.at(RECORD)}")
             self.awake = self.let(f"load i64, ptr {self.at(AWAKE)}")
+            self.memory, self.kept = self.let(f"load ptr, ptr {self.at(MEMORY)}"), self.owner.staging.kept
             rated = [e for e in self._events if self.model.events[e].has_rate]
             for e in rated:
                 if not self.model.events[e].of_contact:

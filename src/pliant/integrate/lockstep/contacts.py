@@ -9,7 +9,7 @@ from pliant.codegen.guards import ALWAYS, MOST_SEPARATE, guard_bit
 from pliant.codegen.sincos import real
 from pliant.integrate.lockstep.ends import EndWriter
 from pliant.integrate.lockstep.events import CUT, PASSED
-from pliant.integrate.lockstep.staging import Number
+from pliant.integrate.lockstep.staging import OF_EVENTS, Number
 
 AT_END = ("rate_new", "flow_new", "g_new", "gd_new", "force", "limit")  # what `look` computes, in its order
 
@@ -52,6 +52,26 @@ class ContactWriter(EndWriter):
                 for e in events:
                     self._bend_to(e, inverse, passed)
                     self._make_present(e)
+                corners = [e for e in events if self.model.events[e].does == CUT]
+                self._put_kept([(name, e) for name in OF_EVENTS for e in (corners if name == "side" else events)])
+
+    def _keep(self, numbers: Sequence[Number]) -> None:
+        """Reads numbers in the record, and keeps them."""
+        with self._nothing_kept():
+            values = self._load_all(numbers)
+        self._store_all(values, numbers)
+
+    def _put_kept(self, numbers: Sequence[Number]) -> None:
+        """Writes numbers that are kept to the record."""
+        values = self._load_all(numbers)
+        with self._nothing_kept():
+            self._store_all(values, numbers)
+
+    @contextmanager
+    def _nothing_kept(self) -> Iterator[None]:
+        kept, self.kept = self.kept, {}
+        yield
+        self.kept = kept
 
     def _bend_to(self, e: int, inverse: str, passed: str) -> None:
         """What a step changes that is not judged: the second derivative of an event function, and the side of a corner."""
@@ -72,6 +92,10 @@ class ContactWriter(EndWriter):
         always = [k for guards, group in self.owner.carried_groups if guards == ALWAYS for k in group]
         staged |= {*range(len(self.model.rows)), self.owner.seen_first["limit"]}
         staged |= {self.owner.seen_first["flow_new"] + k for k in always}
+        for guards, group in self.owner.carried_groups:
+            if guards != ALWAYS and self.kept:
+                with self._unless_idle(guards):
+                    self._put_kept(self._ends_and_presents(group)[0])
         targets = [(name, k) for name in AT_END for k in range(self.owner.records.slots.places[name][1])]
         for guards, group in self.owner.seen_groups:
             rest = [k for k in group if k not in staged]

@@ -20,8 +20,31 @@ T = TypeVar("T")
 
 SINCE_STEP, SINCE_LOOK = 1, 2  # of numbers that are not yet the present ones: those of the step, and event functions
 WIDTHS, PAIR_WIDTHS = (32, 16, 8, 4), (32, 16, 8, 4, 2)  # numbers of a record, or pairs of them, that are copied together
-AT_ONCE = 8  # records in one turn of a loop
+AT_ONCE = 2  # records in one turn of a loop
 DECLARED = "declare i32 @llvm.nvvm.shfl.sync.idx.i32(i32, i32, i32, i32) convergent nounwind"
+_COPY = "define internal void @copy_number(ptr addrspace(3) %to, ptr addrspace(1) %from) alwaysinline nounwind {"
+_WAIT = "define internal void @wait_for_copies() alwaysinline nounwind {"
+# How a thread copies a number from main to shared memory: it waits, or it goes on, and waits once for all that it has copied.
+COPYING = {
+    False: f"""{_COPY}
+  %x = load double, ptr addrspace(1) %from
+  store double %x, ptr addrspace(3) %to
+  ret void
+}}
+{_WAIT} ret void }}
+""",
+    True: f"""declare void @llvm.nvvm.cp.async.ca.shared.global.8(ptr addrspace(3), ptr addrspace(1)) nounwind
+declare void @llvm.nvvm.cp.async.wait.all() nounwind
+{_COPY}
+  call void @llvm.nvvm.cp.async.ca.shared.global.8(ptr addrspace(3) %to, ptr addrspace(1) %from)
+  ret void
+}}
+{_WAIT}
+  call void @llvm.nvvm.cp.async.wait.all()
+  ret void
+}}
+""",
+}
 
 
 def copies_texts(together: bool) -> tuple[Callable[..., str], Callable[..., str]]:
@@ -40,17 +63,15 @@ def _bring_text(name: str, pairs: Sequence[tuple[int, int]], doubles: int) -> st
             one = f"{place}.{r}"
             writer.lines += [
                 *writer.record(one, r, width), f"  %{one}.number = add i32 %{one}.record, %{place}.place", *_address(one),
-                f"  %{one}.x = load <2 x double>, ptr addrspace(1) %{one}.at, align 16",
+                f"  %{one}.next = getelementptr double, ptr addrspace(1) %{one}.at, i64 1",
             ]  # fmt: skip
-        for r in some:
-            for k in range(2):
-                one = f"{place}.{r}.{k}"
+            for k, source in enumerate(("at", "next")):
                 writer.lines += [
-                    *writer.slot(one, f"{place}.{r}.lane", f"{place}.slot{k}"),
-                    f"  %{one}.x = extractelement <2 x double> %{place}.{r}.x, i64 {k}",
-                    f"  store double %{one}.x, ptr addrspace(3) %{one}.here",
+                    *writer.slot(f"{one}.{k}", f"{one}.lane", f"{place}.slot{k}"),
+                    f"  call void @copy_number(ptr addrspace(3) %{one}.{k}.here, ptr addrspace(1) %{one}.{source})",
                 ]  # fmt: skip
         writer.end_loop(place, width)
+    writer.lines.append("  call void @wait_for_copies()")
     return writer.text("")
 
 

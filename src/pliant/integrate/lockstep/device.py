@@ -31,32 +31,35 @@ from pliant.integrate.lockstep.tables import SHARED, LockstepModel
 from pliant.integrate.lockstep.text import LockstepText
 from pliant.integrate.tableaus import Tableau
 
-TRIPLE, CAPABILITY, PTX = "nvptx64-nvidia-cuda", "sm_70", "+ptx63"  # supported by every GPU since 2017 and every current driver
+TRIPLE = "nvptx64-nvidia-cuda"
+ASYNCHRONOUS = (8, 0)  # the oldest capability with which threads copy without waiting (`copies`)
+TARGETS = {False: ("sm_70", "+ptx63"), True: ("sm_80", "+ptx70")}  # GPUs since 2017, since 2020; every current driver knows both
 
 
-def device_text(model: LockstepModel, tableau: Tableau, own_constants: bool) -> LockstepText:
-    return LockstepText(model, tableau, Lanes(1, own_constants, whole=True))
+def device_text(model: LockstepModel, tableau: Tableau, own_constants: bool, asynchronous: bool = True) -> LockstepText:
+    return LockstepText(model, tableau, Lanes(1, own_constants, whole=True), asynchronous)
 
 
 def ptx_of(text: LockstepText, folder: Path | None) -> bytes:
     """The kernels as PTX, kept in the folder for later processes; no GPU is needed to write it."""
     source = text.rounds()
-    key = content_key((source, TRIPLE, CAPABILITY, PTX, *VERSIONS, LOCKSTEP_VERSION))
+    target = TARGETS[text.asynchronous]
+    key = content_key((source, TRIPLE, *target, *VERSIONS, LOCKSTEP_VERSION))
     cache = None if folder is None else ObjectCache(folder)
     data = None if cache is None else cache.load(key)
     if data is None:
-        machine = machine_of()
+        machine = machine_of(*target)
         data = machine.emit_assembly(optimised(source, machine, unroll=False)).encode()
         if cache is not None:
             cache.store(key, data)
     return data
 
 
-def machine_of() -> Any:
+def machine_of(capability: str, ptx: str) -> Any:
     """LLVM's description of the GPUs that code is generated for."""
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
-    return llvm.Target.from_triple(TRIPLE).create_target_machine(cpu=CAPABILITY, features=PTX, opt=3)
+    return llvm.Target.from_triple(TRIPLE).create_target_machine(cpu=capability, features=ptx, opt=3)
 
 
 def gpus() -> list[Device]:

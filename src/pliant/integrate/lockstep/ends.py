@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from pliant.codegen.guards import ALWAYS
 from pliant.integrate.lockstep.events import CALM, CUT, NEAR_CUT, NEVER, PASSED
@@ -58,7 +58,7 @@ class EndWriter(StageWriter):
             return self._carry_groups(sums, finite, works)
         for k in range(m.n_carried):
             totals, finite, new = self._carry([k], sums if k < m.n_works else [], finite, works)
-            self._store_all(new)
+            self._store_all([*new.values()], [*new])
             sums = totals or sums
         return sums, finite
 
@@ -77,16 +77,12 @@ class EndWriter(StageWriter):
                 self.lines += [f"  br label %{place}.before", f"{place}.before:"]
                 self.lines += [f"  br i1 {self._is_awake(guards)}, label %{place}, label %{place}.after", f"{place}:"]
                 totals, after, new = self._carry(group, own, finite, works)
-                self._store_all(new)
+                self._store_all([*new.values()], [*new])
                 self.lines += [f"  br label %{place}.after", f"{place}.after:"]
                 finite, *totals = [self.let(f"phi double [ {old}, %{place}.before ], [ {new}, %{place} ]")
                                    for old, new in zip([finite, *own], [after, *totals], strict=True)]  # fmt: skip
             sums = totals or sums
         return sums, finite
-
-    def _store_all(self, numbers: Mapping[tuple[str, int], str]) -> None:
-        for (name, index), x in numbers.items():
-            self.store(x, name, index)
 
     def _carry(
         self, group: Sequence[int], sums: list[str], finite: str, works: str

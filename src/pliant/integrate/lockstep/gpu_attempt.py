@@ -24,9 +24,9 @@ from pliant.integrate.lockstep.ahead import AheadWriter
 from pliant.integrate.lockstep.copies import SINCE_LOOK, SINCE_STEP
 from pliant.integrate.lockstep.events import CUT, PASSED
 from pliant.integrate.lockstep.gpu import COMPUTED, CONSTANT_SPACE, READ_AGAIN, STAGES, TOGETHER
-from pliant.integrate.lockstep.onward import LEFT, TAKEN
+from pliant.integrate.lockstep.onward import LEFT, REPEATED, TAKEN
 from pliant.integrate.lockstep.records import RECORD
-from pliant.integrate.lockstep.staging import AWAKE
+from pliant.integrate.lockstep.staging import AWAKE, ENDED, MEMORY, OF_EVENTS
 from pliant.integrate.lockstep.starts import StartWriter
 
 START_STAGES = 2  # stages that a start needs
@@ -71,7 +71,7 @@ class GpuAttemptWriter(StartWriter, AheadWriter):
         self.lines += [f"  br i1 {self.starting}, label %starts, label %judge", "judge:"]
         self._decide()
         self.lines += ["  br label %done", "starts:"]
-        self.here, self.memory = "", "%memory"
+        self.here, self.memory, self.kept = "", "%memory", {}
         self._leave_start()
         self.lines += ["  br label %done", "done:", "  %outcome = load i64, ptr %outcome.at"]
         self._put_all()
@@ -98,24 +98,34 @@ class GpuAttemptWriter(StartWriter, AheadWriter):
     def _end_of_step(self) -> None:
         """The state at the end, its error and what is judged there; then all that the end reads is brought."""
         self._arrive()
-        for i, x in self.y_new.items():
-            self.store(x, "ended", i)
+        ended = self.owner.staging.ended
+        if not ended:
+            self._keep_ended()
         if self.scheme.errors_read_the_end:
             self._see()
         self._measure()
         self._finish_measuring()
+        if ended:
+            self.staged = {**self.staged, **ended}
+            self._keep_ended()
         self._bring("second")
-        self.staged = self.owner.staging.at_end
-        self.lines += [f"  store ptr %lane, ptr {self.at(RECORD)}", f"  store i64 {self.awake}, ptr {self.at(AWAKE)}"]
+        self.staged = {**self.owner.staging.at_end, **ended}
+        self.lines += [f"  store ptr %lane, ptr {self.at(RECORD)}", f"  store i64 {self.awake}, ptr {self.at(AWAKE)}",
+                       f"  store ptr %memory, ptr {self.at(MEMORY)}"]  # fmt: skip
         starts = self.let(f"uitofp i1 {self.starting} to double")
         for name, x in {"step": self.h, "t": self.t, "t_new": self.t_new, "start": starts}.items():
             self.store(x, name)
         if not self.scheme.errors_read_the_end:
             self._see()
 
+    def _keep_ended(self) -> None:
+        for i, x in self.y_new.items():
+            self.store(x, ENDED, i)
+
     def _decide(self) -> None:
         """Decides what follows a step: if it is taken or repeated, the attempt is done, else it is left to `judge`."""
         self._read_again()
+        self.kept = self.owner.staging.kept
         self._judge_error()
         self._look()
         if self.model.limited:
@@ -160,7 +170,10 @@ class GpuAttemptWriter(StartWriter, AheadWriter):
         whole = self.let(f"select i1 {self.starting}, i32 {SINCE_LOOK}, i32 {SINCE_STEP | SINCE_LOOK}")
         self.lines.append(f"  %since = select i1 {left}, i32 {whole}, i32 0")
         if not self.owner.staging.stays:
-            self.lines.append("  call void @put(ptr addrspace(1) %lanes, i32 %offset, i32 %since)")
+            # the state of a step that is repeated is already that at its end
+            again = self.let(f"icmp eq i64 %outcome, {REPEATED}")
+            since = self.let(f"select i1 {again}, i32 {SINCE_STEP if self.owner.staging.ended else 0}, i32 %since")
+            self.lines.append(f"  call void @put(ptr addrspace(1) %lanes, i32 %offset, i32 {since})")
 
     def _finish_measuring(self) -> None:
         """Sums are computed here, not where they are needed: what they are made of would have to be kept until then."""
@@ -171,7 +184,7 @@ class GpuAttemptWriter(StartWriter, AheadWriter):
     def _read_again(self) -> None:
         """From here on, numbers in memory are read again: what was read before would have to be kept in registers."""
         self._forget()
-        self.y_new = {i: self.load("ended", i) for i in self.y_new}
+        self.y_new = {i: self.load(ENDED, i) for i in self.y_new}
 
     def _forget(self) -> None:
         """Hides from the compiler that memory is the same as before."""
@@ -226,6 +239,7 @@ class GpuAttemptWriter(StartWriter, AheadWriter):
         self.store(calm, "calm")
         for pair, events in self._by_contact:
             with self._if_closed(pair):
+                self._keep([(name, e) for name in OF_EVENTS for e in events])
                 calm = self.load("calm")
                 for e in events:
                     calm = self._still_calm(e, calm, sure)
@@ -249,8 +263,9 @@ class GpuAttemptWriter(StartWriter, AheadWriter):
     def _put_new(self) -> None:
         """Puts the end of the step where the present is, for what every step changes."""
         m = self.model
-        for i, x in self.y_new.items():
-            self.store(x, "y", i)
+        if not self.owner.staging.ended:
+            for i, x in self.y_new.items():
+                self.store(x, "y", i)
         for r in range(len(m.rows)):
             self.store(self._seen("rate_new", r), "rate", r)
         for (name, index), x in self.carried_new.items():

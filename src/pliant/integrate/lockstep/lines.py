@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from pliant.integrate.lockstep.text import LockstepText
 
 
+KEPT = "kept"  # see `Staging.kept`
+
+
 class LineWriter:
     """Writes single lines."""
 
@@ -26,6 +29,7 @@ class LineWriter:
         self.memory, self.record = "%memory", "%lane"  # where numbers are; a GPU has both, and some in shared memory
         self.here = ""  # where this thread's part of the shared memory begins, if that is known
         self.staged: dict[tuple[str, int], int] = {}  # slots of numbers in shared memory at present
+        self.kept: dict[tuple[str, int], int] = {}  # places of numbers in the thread's own memory at present
         self.y: dict[int, str] = {}  # controlled components at the start of the step, if they are values
 
     def let(self, expression: str) -> str:
@@ -47,20 +51,31 @@ class LineWriter:
         if name in self.rooms:
             return self.let(f"getelementptr double, ptr %{name}.room, i64 {index}")
         if self.lanes.whole:
-            staging, records = self.owner.staging, self.owner.records
-            slot = staging.stages[name] + index if name in staging.stages else self.staged.get((name, index))
+            slot, place = self._slot(name, index), self._place(name, index)
             if slot is not None:
                 here = self.here or self.let(f"call ptr @{STAGES}()")
                 return self.let(f"getelementptr double, ptr {here}, i64 {slot}")
-            if name in records.slots.places:
-                return self.let(f"getelementptr double, ptr {self.record}, i64 {records.place(name, index)}")
+            if place is not None:
+                return self.let(f"getelementptr double, ptr {self.record}, i64 {place}")
+            if (name, index) in self.kept:
+                name, index = KEPT, self.kept[name, index]
         return self.let(f"getelementptr double, ptr {self.memory}, i64 {(self.slots.first(name) + index) * self.lanes.width}")
 
-    def load(self, name: str, index: int = 0) -> str:
-        return self.let(f"load {self.lanes.kind}, ptr {self.at(name, index)}, align 8")
+    def _slot(self, name: str, index: int) -> int | None:
+        """The slot of a number that is in shared memory."""
+        first = self.owner.staging.stages.get(name)
+        return self.staged.get((name, index)) if first is None else first + index
 
-    def store(self, x: str, name: str, index: int = 0) -> None:
-        self.lines.append(f"  store {self.lanes.kind} {x}, ptr {self.at(name, index)}, align 8")
+    def _place(self, name: str, index: int) -> int | None:
+        """The place of a number that is in the record only."""
+        records, elsewhere = self.owner.records, (name, index) in self.kept or self._slot(name, index) is not None
+        return records.place(name, index) if name in records.slots.places and not elsewhere else None
+
+    def load(self, name: str, index: int = 0, align: int = 8) -> str:
+        return self.let(f"load {self.lanes.kind}, ptr {self.at(name, index)}, align {align}")
+
+    def store(self, x: str, name: str, index: int = 0, align: int = 8) -> None:
+        self.lines.append(f"  store {self.lanes.kind} {x}, ptr {self.at(name, index)}, align {align}")
 
     def splat(self, scalar: str) -> str:
         if self.lanes.width == 1:
@@ -115,8 +130,21 @@ class LineWriter:
 
     def _copy(self, sources: Sequence[tuple[str, int]], targets: Sequence[tuple[str, int]]) -> None:
         """Copies numbers, all of which are read before any is written, so that they do not wait for each other."""
-        for x, target in zip([self.load(*source) for source in sources], targets, strict=True):
-            self.store(x, *target)
+        self._store_all(self._load_all(sources), targets)
+
+    def _load_all(self, numbers: Sequence[tuple[str, int]]) -> list[str]:
+        """Numbers that lie side by side in a record may be read two at a time."""
+        return [self.load(*number, self._aligned(*number)) for number in numbers]
+
+    def _store_all(self, values: Sequence[str], numbers: Sequence[tuple[str, int]]) -> None:
+        """The same for writing."""
+        for x, number in zip(values, numbers, strict=True):
+            self.store(x, *number, self._aligned(*number))
+
+    def _aligned(self, name: str, index: int) -> int:
+        """The alignment of a number, in bytes."""
+        place = self._place(name, index) if self.lanes.whole and self.owner.records.stride == 1 else None
+        return 8 if place is None or place % 2 else 16
 
     @contextmanager
     def _if(self, condition: str) -> Iterator[None]:

@@ -30,8 +30,11 @@ MOST_SHARED = 904  # bytes of shared memory per thread: with more, fewer than 25
 HEAD = ("step", "t", "t_new", "start")  # what stages need
 CONTROL = ("h", "accepted", "rejected", "log_old", "tries", "refusals", "longest", "aimed", "touch_h")  # what a decision changes
 MADE = ("error", "calm", "limit")  # what an attempt finds out
+OF_EVENTS = ("side", "g", "gd", "gdd")
 AWAKE = "awake"  # the guards that are awake
-OWN = (RECORD, AWAKE)  # what is not in a record
+ENDED = "ended"
+MEMORY = "memory"  # the address of the thread's own memory
+OWN = (RECORD, AWAKE, MEMORY)  # what is not in a record
 
 
 class Staging:
@@ -121,6 +124,28 @@ class Staging:
         free = [k for k in range(rows, self.stage_doubles) if k // rows != kept] if room else []
         free += range(beyond, beyond + len(self.later))
         return dict(zip(self.later, free, strict=False))
+
+    @cached_property
+    def ended(self) -> dict[Number, int]:
+        """Slots of the state at the end of the step: those of the state, which is not read any more once the error is known.
+
+        Empty if it still is, if it must stay there for the next attempt, or if a start projects it, which does not move the member.
+        """
+        if self.stays or not self.has_room or self.text.scheme.errors_read_the_end or self.text.project is not None:
+            return {}
+        return {(ENDED, i): self.first["y", i] for i in range(self.text.model.n_controlled)}
+
+    @cached_property
+    def kept(self) -> dict[Number, int]:
+        """Places, in the thread's own memory, of what an attempt finds out about closed contacts, and of what it reads again.
+
+        Records are far apart: threads that read them one by one fetch a sector each.
+        """
+        text, events = self.text, self.text.model.events
+        groups = [group for guards, group in text.carried_groups if guards]
+        ends = [(f"{name}_new", k) for group in groups for name, k in text.carried_numbers(group) if name != "flow"]
+        functions = [(name, e) for e, event in enumerate(events) if event.of_contact for name in OF_EVENTS]
+        return {number: k for k, number in enumerate([*ends, *functions])}
 
     @property
     def numbers(self) -> Slots:

@@ -12,11 +12,11 @@ class StartWriter(StageWriter):
         """After the first evaluation, if members start: takes its rates and chooses the Euler step to the second one."""
         self.lines += [f"  br i1 {condition}, label %begin, label %{after}", "begin:"]
         self._take_rates(1, "rate", "flow")
-        self._call("member_survey", self.t, "stage", self.at("surveyed" if self.lanes.whole else "survey"))
         if self.lanes.whole:
-            for k in range(3 * self.model.n_tips + 3):
-                self.store(self.load("surveyed", k), "survey", k)
-        self._each_lane("measure_works", "ptr %shared")
+            with self._if(self.let(f"fcmp une double {self.load('fresh')}, 0.0")):
+                self._measure_energies("surveyed")
+        else:
+            self._measure_energies("survey")
         scales = self._start_scales()
         slope, size = self.lanes.zero, self.lanes.zero
         for i, scale in scales.items():
@@ -26,6 +26,14 @@ class StartWriter(StageWriter):
         self._store_for_starts(size, "size")
         self._each_lane("set_probe", "ptr %shared")
         self.lines += [f"  br label %{after}", f"{after}:"]
+
+    def _measure_energies(self, target: str) -> None:
+        """Surveys the mechanism where a member sets out, for the tolerance of its works."""
+        self._call("member_survey", self.t, "stage", self.at(target))
+        if target != "survey":
+            for k in range(3 * self.model.n_tips + 3):
+                self.store(self.load(target, k), "survey", k)
+        self._each_lane("measure_works", "ptr %shared")
 
     def _bend(self, condition: str, after: str) -> None:
         """After the second evaluation, if members start: takes its rates and estimates how fast they change."""

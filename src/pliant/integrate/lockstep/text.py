@@ -14,18 +14,19 @@ from pliant.codegen.own_functions import CONSTANTS as OWN_CONSTANTS
 from pliant.codegen.own_functions import OWN
 from pliant.codegen.plain import Setting, Slots, in_space, intrinsics_text, plain_text
 from pliant.integrate.lockstep.attempt import AttemptWriter
-from pliant.integrate.lockstep.copies import DECLARED
+from pliant.integrate.lockstep.copies import COPYING, DECLARED
 from pliant.integrate.lockstep.events import GAP, TALLIED
 from pliant.integrate.lockstep.gpu import CONSTANT_SPACE, apart_by, gpu_functions
 from pliant.integrate.lockstep.gpu_attempt import GpuAttemptWriter
 from pliant.integrate.lockstep.judge import CONSTANTS, JUDGES
+from pliant.integrate.lockstep.lines import KEPT
 from pliant.integrate.lockstep.lists import PAIR_BITS
 from pliant.integrate.lockstep.onward import CONSTANTS as ONWARD_CONSTANTS
 from pliant.integrate.lockstep.onward import OF_STARTS, OF_STEPS
 from pliant.integrate.lockstep.records import Records
 from pliant.integrate.lockstep.rounds import ATTEMPT, BEGIN, JUDGE, LIST, MOST_MIXING, rounds_text
 from pliant.integrate.lockstep.scheme import Scheme
-from pliant.integrate.lockstep.staging import Staging
+from pliant.integrate.lockstep.staging import ENDED, Staging
 from pliant.integrate.lockstep.tables import NUMBERS, SHARED, LockstepModel
 from pliant.integrate.tableaus import Tableau
 
@@ -35,13 +36,14 @@ HOST_ENTRY = "lockstep_members"
 class LockstepText:
     """The text of one loop."""
 
-    def __init__(self, model: LockstepModel, tableau: Tableau, lanes: Lanes) -> None:
+    def __init__(self, model: LockstepModel, tableau: Tableau, lanes: Lanes, asynchronous: bool = False) -> None:
         self.model, self.scheme, self.lanes = model, Scheme(tableau), lanes
         self.rhs = MemberProgram.of(model.rhs, model.n_changing, lanes)
         self.lean = MemberProgram.of(model.rhs, model.n_changing, lanes, len(model.rows))  # without carried components
         self.look = MemberProgram.of(model.look, model.n_changing, lanes)
         self.survey = MemberProgram.of(model.survey, model.n_changing, lanes)
         self.project = None if model.project is None else MemberProgram.of(model.project, model.n_changing, lanes)
+        self.asynchronous = asynchronous  # threads of a GPU copy without waiting, see `copies`
         self.together = not self.kinds_may_mix  # the threads of a warp copy records together, see `copies`
 
     # ---- memory
@@ -157,7 +159,9 @@ class LockstepText:
         own = {
             "own_p": m.n_changing, "own_c": m.n_constants if self.lanes.own_constants else 0,
             "stage_flow": max(self.scheme.carried_places) * m.n_carried, "passing_flow": m.n_carried,
-            "seen_awake": self.rooms["seen"], "ended": m.n_controlled, "k": self.staging.stage_doubles, "y_old": m.n_controlled,
+            "seen_awake": self.rooms["seen"], ENDED: 0 if self.staging.ended else m.n_controlled,
+            "k": self.staging.stage_doubles, "y_old": m.n_controlled,
+            KEPT: len(self.staging.kept),
         }  # fmt: skip
         return Slots.of({name: n for name, n in own.items() if name not in self.staging.stages})
 
@@ -182,7 +186,8 @@ class LockstepText:
             tables[name] = [int(getattr(pair, name)) for pair in pairs] or [0]
         guards, sets = self.rhs.program.guards, self.rhs.guards_of_outputs[len(m.rows) :]
         chained = [i for i, rate in enumerate(m.chained) if rate >= 0]
-        tables |= {"coordinate": chained or [0], "speed": [m.chained[i] for i in chained] or [0], "row": m.rows or [0], "guard": list(guards) or [0],
+        tables |= {"coordinate": chained or [0], "speed": [m.chained[i] for i in chained] or [0], "row": m.rows or [0],
+                   "guard": list(guards) or [0],
                    "needs": [bits >> 1 for bits in sets] or [0],
                    "needs_some": [int(bits == ALL_IDLE) for bits in sets] or [0]}  # fmt: skip
         tables["gap"] = [next(e for e, event in enumerate(events) if event.pair == k and event.does == GAP)
@@ -242,7 +247,8 @@ class LockstepText:
         setting = replace(setting, declared={**setting.declared, **written})
         attempts = [of_starts, plain_text(OF_STEPS, setting), self.staging.functions(), GpuAttemptWriter(self).text()]
         judges = [self.records.begins(), self.records.functions(), rounds_text(self)]
-        return in_memory("\n".join([functions, DECLARED, *self.parts(), *attempts, *judges]), CONSTANT_SPACE)
+        needed = [functions, DECLARED, COPYING[self.asynchronous], *self.parts()]
+        return in_memory("\n".join([*needed, *attempts, *judges]), CONSTANT_SPACE)
 
 
 def _runs(keys: list[tuple[int, bool]]) -> list[tuple[int, range]]:
