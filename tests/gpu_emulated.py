@@ -12,7 +12,7 @@ import numpy as np
 from pliant.host.cuda import WARP, Device
 from pliant.host.processor import host, load_object
 from pliant.integrate.lockstep.gpu import apart_by
-from pliant.integrate.lockstep.lists import APPEND, COUNTS, KINDS
+from pliant.integrate.lockstep.lists import APPEND, COUNTS, KINDS, OWN_LANE
 from pliant.integrate.lockstep.rounds import ATTEMPT, KERNELS, LIST
 from pliant.integrate.lockstep.runs import optimised
 from pliant.integrate.lockstep.text import LockstepText
@@ -102,15 +102,57 @@ done:
 """
 
 
+OWN_LANE_ALONE = f"""define internal i64 @own_lane(ptr %lists, i64 %size) {{
+entry:
+  %number = call i64 @thread_number()
+  %short = trunc i64 %number to i32
+  %inner = and i32 %short, {WARP - 1}
+  %place = sub i32 %short, %inner
+  br label %look
+look:
+  %kind = phi i64 [ 0, %entry ], [ %kind.next, %next ]
+  %rest = phi i32 [ %place, %entry ], [ %rest.next, %next ]
+  %count.at = getelementptr i32, ptr %lists, i64 %kind
+  %count = load i32, ptr %count.at
+  %padded = add i32 %count, {WARP - 1}
+  %whole = and i32 %padded, {-WARP}
+  %here = icmp slt i32 %rest, %whole
+  br i1 %here, label %found, label %next
+next:
+  %rest.next = sub i32 %rest, %whole
+  %kind.next = add i64 %kind, 1
+  %more = icmp slt i64 %kind.next, {KINDS}
+  br i1 %more, label %look, label %none
+found:
+  %index = add i32 %rest, %inner
+  %some = icmp slt i32 %index, %count
+  br i1 %some, label %go, label %none
+go:
+  %first = mul i64 %kind, %size
+  %near = zext i32 %index to i64
+  %entry.of = add i64 %first, %near
+  %lanes = getelementptr i32, ptr %lists, i64 {COUNTS}
+  %at = getelementptr i32, ptr %lanes, i64 %entry.of
+  %lane = load i32, ptr %at
+  %wide = zext i32 %lane to i64
+  ret i64 %wide
+none:
+  ret i64 -1
+}}
+"""
+
+
 def on_this_processor(text: LockstepText) -> str:
     """The kernels' text with threads and memory of one kind only.
 
-    What the threads of a warp do together there, each does alone here: they copy their own records and append their own lanes.
+    What the threads of a warp do together there, each does alone here: they copy their own records, and find and append their own
+    lanes.
     """
     text.together = text.asynchronous = False
     source = text.rounds()
-    assert APPEND in source
-    source = source.replace(APPEND, APPEND_ALONE)
+    for there, here in {APPEND: APPEND_ALONE, OWN_LANE: OWN_LANE_ALONE}.items():
+        assert there in source
+        source = source.replace(there, here)
     lines = "\n".join(line for line in source.split("\n") if not re.match(r"declare .*@llvm\.nvvm|!nvvm|!4", line))
     for name, own in INTRINSICS.items():
         lines = lines.replace(f"llvm.nvvm.{name}", own)

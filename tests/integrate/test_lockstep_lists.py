@@ -27,10 +27,77 @@ define void @write(ptr %lists, i64 %size, i64 %kind, i64 %number, i32 %rank) {
   call void @write_lane(ptr %lists, i64 %size, i64 %kind, i64 %number, i32 %rank)
   ret void
 }
-define i64 @own(ptr %lists, i64 %size) { %x = call i64 @own_lane(ptr %lists, i64 %size)  ret i64 %x }
 """
+# Threads that tell each other numbers: each runs several times, and hears what the others told the time before.
+TELLING = """
+@told = global [1024 x i32] zeroinitializer
+@asked = global i32 0
+declare i32 @llvm.ctpop.i32(i32)
+define ptr @turn() {
+  %turn = load i32, ptr @asked
+  %next = add i32 %turn, 1
+  store i32 %next, ptr @asked
+  %first = mul i32 %turn, 32
+  %at = getelementptr i32, ptr @told, i32 %first
+  ret ptr %at
+}
+define void @tell(ptr %turn, i32 %x) {
+  %thread = load i32, ptr @thread
+  %inner = and i32 %thread, 31
+  %at = getelementptr i32, ptr %turn, i32 %inner
+  store i32 %x, ptr %at
+  ret void
+}
+define i32 @shfl(i32 %mask, i32 %own, i32 %lane, i32 %clamp) {
+  %turn = call ptr @turn()
+  call void @tell(ptr %turn, i32 %own)
+  %inner = and i32 %lane, 31
+  %at = getelementptr i32, ptr %turn, i32 %inner
+  %x = load i32, ptr %at
+  ret i32 %x
+}
+define i32 @ballot(i32 %mask, i1 %own) {
+entry:
+  %turn = call ptr @turn()
+  %wide = zext i1 %own to i32
+  call void @tell(ptr %turn, i32 %wide)
+  br label %next
+next:
+  %k = phi i32 [ 0, %entry ], [ %k.next, %next ]
+  %votes = phi i32 [ 0, %entry ], [ %all, %next ]
+  %at = getelementptr i32, ptr %turn, i32 %k
+  %x = load i32, ptr %at
+  %bit = shl i32 %x, %k
+  %all = or i32 %votes, %bit
+  %k.next = add i32 %k, 1
+  %more = icmp ult i32 %k.next, 32
+  br i1 %more, label %next, label %done
+done:
+  ret i32 %all
+}
+; As long as a thread hears what is not yet true, it may look anywhere.
+@begin = global ptr null
+@end = global ptr null
+define i32 @entry(ptr %at) {
+  %begin = load ptr, ptr @begin
+  %end = load ptr, ptr @end
+  %after = icmp uge ptr %at, %begin
+  %before = icmp ult ptr %at, %end
+  %inside = and i1 %after, %before
+  %from = select i1 %inside, ptr %at, ptr %begin
+  %x = load i32, ptr %from
+  ret i32 %x
+}
+define i64 @own(ptr %lists, i64 %size) {
+  store i32 0, ptr @asked
+  %x = call i64 @own_lane(ptr %lists, i64 %size)
+  ret i64 %x
+}
+"""
+LOOKED_UP = "%lane = load i32, ptr addrspace(1) %at"
 NAMES = {"llvm.nvvm.read.ptx.sreg.tid.x": "llvm_tid", "llvm.nvvm.read.ptx.sreg.ctaid.x": "llvm_ctaid",
-         "llvm.nvvm.read.ptx.sreg.ntid.x": "llvm_ntid", "llvm.nvvm.barrier0": "llvm_barrier"}  # fmt: skip
+         "llvm.nvvm.read.ptx.sreg.ntid.x": "llvm_ntid", "llvm.nvvm.barrier0": "llvm_barrier",
+         "llvm.nvvm.shfl.sync.idx.i32": "shfl", "llvm.nvvm.vote.ballot.sync": "ballot"}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +107,9 @@ def sorting():
     text = "\n".join(line for line in source.split("\n") if not line.startswith("declare"))
     for name, own in NAMES.items():
         text = text.replace(name, own)
-    text = text.replace(" addrspace(1)", "").replace(" addrspace(3)", "") + DRIVER
+    assert LOOKED_UP in text
+    text = text.replace(LOOKED_UP, "%lane = call i32 @entry(ptr %at)")
+    text = text.replace(" addrspace(1)", "").replace(" addrspace(3)", "") + DRIVER + TELLING
     machine = host().machine(1)
     engine = load_object(bytes(machine.emit_object(optimised(text, machine, 1))), host())
     kinds = {"be": (None, "ii"), "clear": (None, ""), "count": (ctypes.c_int32, "l"), "reserve": (None, "p"),
@@ -74,6 +143,20 @@ def listed(sorting, kinds: np.ndarray) -> np.ndarray:
     return lists
 
 
+def own_lanes(sorting, lists: np.ndarray, first: int) -> list[int]:
+    """The lanes of the threads of a warp, each of which runs until nothing that it hears changes any more."""
+    heard, told = [], None
+    for name, at in {"begin": lists.ctypes.data, "end": lists.ctypes.data + lists.nbytes}.items():
+        ctypes.c_void_p.from_address(sorting[0].get_global_value_address(name)).value = at
+    array = np.ctypeslib.as_array((ctypes.c_int32 * 1024).from_address(sorting[0].get_global_value_address("told")))
+    while told is None or (array != told).any():
+        told, heard = array.copy(), []
+        for number in range(first, first + WARP):
+            sorting[1]["be"](number % BLOCK, number // BLOCK)
+            heard.append(sorting[1]["own"](lists.ctypes.data, SIZE))
+    return heard
+
+
 @pytest.mark.parametrize("case", ["all alike", "none has a member", "at random"])
 def test_every_member_comes_to_one_place_and_a_warp_has_one_kind(sorting, case: str) -> None:
     kinds = {"all alike": np.full(SIZE, 5), "none has a member": np.full(SIZE, -1),
@@ -83,10 +166,7 @@ def test_every_member_comes_to_one_place_and_a_warp_has_one_kind(sorting, case: 
         kinds[kinds > 6] = -1
     lists = listed(sorting, kinds)
     assert lists[:KINDS].tolist() == [int((kinds == kind).sum()) for kind in range(KINDS)]
-    places = []
-    for number in range(SIZE):
-        sorting[1]["be"](number % BLOCK, number // BLOCK)
-        places.append(sorting[1]["own"](lists.ctypes.data, SIZE))
+    places = [lane for first in range(0, SIZE, WARP) for lane in own_lanes(sorting, lists, first)]
     assert sorted(lane for lane in places if lane >= 0) == np.flatnonzero(kinds >= 0).tolist()
     for warp in np.array(places).reshape(-1, WARP):
         assert len(set(kinds[warp[warp >= 0]].tolist())) <= 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pliant.host.cuda import WARP
 
 PAIR_BITS = 4  # pairs that a kind tells apart; further pairs share their bits
-KINDS = 2 << PAIR_BITS  # one more bit: whether members start
+KINDS = 2 << PAIR_BITS  # one more bit: whether members start; not more than there are threads in a warp
 COUNTS = KINDS + 1
 
 _THREADS = f"""declare i32 @llvm.nvvm.read.ptx.sreg.ntid.x() nounwind memory(none)
@@ -34,11 +34,18 @@ define internal i64 @thread_number() alwaysinline nounwind {{
 
 def lists_text() -> str:
     """The functions that write lists and find lanes in them."""
-    return "\n".join([_THREADS, _own_lane(), _KIND_AT, WRITE_ENTRY, _ENLIST, APPEND])
+    return "\n".join([_THREADS, OWN_LANE, _KIND_AT, WRITE_ENTRY, _ENLIST, APPEND])
+
+
+def _shuffled(number: str, lane: str) -> str:
+    """A number of another thread of the warp."""
+    return f"call i32 @llvm.nvvm.shfl.sync.idx.i32(i32 -1, i32 {number}, i32 {lane}, i32 {WARP - 1})"
 
 
 def _own_lane() -> str:
     """`i64 own_lane(lists, size)`: the lane that comes to a thread's place, or -1; every kind begins with a warp of its own.
+
+    Each thread of a warp counts the lanes of one kind; where kinds end is a sum over the threads before it.
 
     Blocks take lanes from the beginning and from the end in turn. In order, all multiprocessors work on the same kind, and attempts
     of the chain take a sixth longer on an H200: they wait longer for memory, as if all asked for it at the same time.
@@ -46,41 +53,39 @@ def _own_lane() -> str:
     lines = [
         "define internal i64 @own_lane(ptr addrspace(1) %lists, i64 %size) alwaysinline nounwind {", "entry:",
         "  %thread = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()", "  %block = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()",
-        "  %threads = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()",
+        "  %threads = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()", f"  %inner = and i32 %thread, {WARP - 1}",
+        "  %count.at = getelementptr i32, ptr addrspace(1) %lists, i32 %inner", "  %count = load i32, ptr addrspace(1) %count.at",
+        f"  %padded = add i32 %count, {WARP - 1}", f"  %end0 = and i32 %padded, {-WARP}",
     ]  # fmt: skip
-    for k in range(KINDS):
+    doublings = WARP.bit_length() - 1
+    for k in range(doublings):
         lines += [
-            f"  %at{k} = getelementptr i32, ptr addrspace(1) %lists, i64 {k}", f"  %n{k} = load i32, ptr addrspace(1) %at{k}",
-            f"  %padded{k} = add i32 %n{k}, {WARP - 1}", f"  %whole{k} = and i32 %padded{k}, {-WARP}",
-            f"  %total{k} = add i32 %whole{k}, {f'%total{k - 1}' if k else 0}",
+            f"  %from{k} = sub i32 %inner, {1 << k}", f"  %before{k} = {_shuffled(f'%end{k}', f'%from{k}')}",
+            f"  %is.there{k} = icmp sge i32 %from{k}, 0", f"  %more{k} = select i1 %is.there{k}, i32 %before{k}, i32 0",
+            f"  %end{k + 1} = add i32 %end{k}, %more{k}",
         ]  # fmt: skip
-    lines += [
-        f"  %more = add i32 %total{KINDS - 1}, %threads", "  %most = sub i32 %more, 1", "  %blocks = udiv i32 %most, %threads",
-        "  %half = lshr i32 %block, 1", "  %last = sub i32 %blocks, 1", "  %mirrored = sub i32 %last, %half",
-        "  %odd = trunc i32 %block to i1", "  %within = icmp ult i32 %block, %blocks",
-        "  %turned = select i1 %odd, i32 %mirrored, i32 %half", "  %place.of = select i1 %within, i32 %turned, i32 %block",
-        "  %before = mul i32 %place.of, %threads", "  %short = add i32 %before, %thread", f"  %rest0 = and i32 %short, {-WARP}",
-        f"  %inner = and i32 %short, {WARP - 1}",
-    ]  # fmt: skip
-    rest, kind, count = "0", "0", "0"
-    for k in range(KINDS):
-        lines += [
-            f"  %here{k} = icmp ult i32 %rest{k}, %whole{k}", f"  %own{k} = select i1 %here{k}, i32 %rest{k}, i32 {rest}",
-            f"  %kind{k} = select i1 %here{k}, i32 {k}, i32 {kind}", f"  %count{k} = select i1 %here{k}, i32 %n{k}, i32 {count}",
-            f"  %rest{k + 1} = sub i32 %rest{k}, %whole{k}",
-        ]  # fmt: skip
-        rest, kind, count = f"%own{k}", f"%kind{k}", f"%count{k}"
+    end = f"%end{doublings}"
     return "\n".join([
-        *lines, f"  %index = add i32 {rest}, %inner", f"  %some = icmp slt i32 %index, {count}",
+        *lines, f"  %total = {_shuffled(end, str(WARP - 1))}", "  %over = add i32 %total, %threads", "  %most = sub i32 %over, 1",
+        "  %blocks = udiv i32 %most, %threads", "  %half = lshr i32 %block, 1", "  %last = sub i32 %blocks, 1",
+        "  %mirrored = sub i32 %last, %half", "  %odd = trunc i32 %block to i1", "  %within = icmp ult i32 %block, %blocks",
+        "  %turned = select i1 %odd, i32 %mirrored, i32 %half", "  %place.of = select i1 %within, i32 %turned, i32 %block",
+        "  %before = mul i32 %place.of, %threads", "  %short = add i32 %before, %thread", f"  %first = and i32 %short, {-WARP}",
+        f"  %ends = icmp ule i32 {end}, %first", "  %those = call i32 @llvm.nvvm.vote.ballot.sync(i32 -1, i1 %ends)",
+        "  %kind = call i32 @llvm.ctpop.i32(i32 %those)", f"  %begin = sub i32 {end}, %end0",
+        f"  %begin.kind = {_shuffled('%begin', '%kind')}", f"  %count.kind = {_shuffled('%count', '%kind')}",
+        "  %warp = sub i32 %first, %begin.kind", "  %index = add i32 %warp, %inner", "  %listed = icmp slt i32 %index, %count.kind",
+        f"  %is.kind = icmp ult i32 %kind, {KINDS}", "  %some = and i1 %listed, %is.kind",
         "  br i1 %some, label %go, label %none", "go:",
-        f"  %lanes = getelementptr i32, ptr addrspace(1) %lists, i64 {COUNTS}", f"  %far = zext i32 {kind} to i64",
-        "  %first = mul i64 %far, %size", "  %near = zext i32 %index to i64",
-        "  %place = add i64 %first, %near", "  %at = getelementptr i32, ptr addrspace(1) %lanes, i64 %place",
+        f"  %lanes = getelementptr i32, ptr addrspace(1) %lists, i64 {COUNTS}", "  %far = zext i32 %kind to i64",
+        "  %list = mul i64 %far, %size", "  %near = zext i32 %index to i64",
+        "  %place = add i64 %list, %near", "  %at = getelementptr i32, ptr addrspace(1) %lanes, i64 %place",
         "  %lane = load i32, ptr addrspace(1) %at", "  %wide = zext i32 %lane to i64", "  ret i64 %wide", "none:", "  ret i64 -1",
         "}", "",
     ])  # fmt: skip
 
 
+OWN_LANE = _own_lane()
 _KIND_AT = f"""
 define internal ptr addrspace(1) @kind_at(ptr addrspace(1) %lists, i64 %size, i64 %lane) alwaysinline nounwind {{
   %before = mul i64 %size, {COUNTS}
