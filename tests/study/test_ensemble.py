@@ -14,6 +14,7 @@ from pliant.errors import ModelError
 from pliant.gallery.falling_chain import falling_chain
 from pliant.gallery.representative import REPRESENTATIVES, Representative
 from pliant.run.prepare import Compiled
+from pliant.study.ensemble_store import span_of
 from pliant.study.members import start_at
 
 METHOD = pl.DOP853(rtol=1e-6, atol=1e-9)
@@ -243,3 +244,10 @@ def test_starts_of_closed_loops_are_parameters() -> None:
     name = compiled.traced.tree.positions[compiled.traced.free_q[0]]
     with pytest.raises(ModelError, match="parameters"):
         pl.ensemble(compiled, 0.1, starts={name: [0.1, 0.2]})
+
+
+def test_only_numbers_that_follow_each_other_become_a_span() -> None:
+    assert span_of(np.array([4, 5, 6])) == slice(4, 7)
+    for others in ([4, 6, 5, 7], [4, 6], [6, 5, 4], []):
+        numbers = np.array(others, dtype=np.int64)
+        assert span_of(numbers) is numbers

@@ -17,7 +17,7 @@ from pliant.host.cuda import DeviceError, batches
 from pliant.integrate.lockstep import events as lockstep_events
 from pliant.integrate.lockstep.device import DeviceRuns, device_text, ptx_of
 from pliant.integrate.lockstep.rounds import KERNELS
-from pliant.integrate.lockstep.runs import LockstepEnds
+from pliant.integrate.lockstep.runs import HostRuns, LockstepEnds
 from pliant.study import lockstep
 from pliant.study.ensemble_keep import KeepPlan
 from pliant.study.ensemble_store import EnsembleStore
@@ -220,6 +220,28 @@ HEIGHTS = np.linspace(0.3, 0.6, 100)
 def test_the_number_of_gpus_changes_no_bit(drop, count: int) -> None:
     several = run(drop, {"stone.y": HEIGHTS}, 0.4, lambda *x: EmulatedRuns(*x, count=count))
     assert_same(run(drop, {"stone.y": HEIGHTS}, 0.4), several)
+
+
+def test_a_gpu_takes_many_members_at_a_time_and_tells_how_long_it_computed(drop, monkeypatch) -> None:
+    sizes = dict[str, list[int]](cpu=[], gpu=[])
+
+    def counted(device: str, run):
+        return lambda own, members, *rest: sizes[device].append(len(members)) or run(own, members, *rest)
+
+    monkeypatch.setattr(HostRuns, "run", counted("cpu", HostRuns.run))
+    monkeypatch.setattr(DeviceRuns, "run", counted("gpu", DeviceRuns.run))
+    monkeypatch.setattr("pliant.study.gpu.gpu_runner", lambda _method: EmulatedRuns)
+    monkeypatch.setattr("pliant.study.loop_choice.ON_CORES", lockstep.Batch(70, 2**26))
+    options = {"starts": {"stone.y": HEIGHTS}, "method": METHOD}
+    own, there = (pl.ensemble(drop, 0.4, **options, loop="lockstep", device=device) for device in ("cpu", "gpu"))
+    assert sizes == {"cpu": [70, 30], "gpu": [100]}
+    assert there.attrs["gpu_seconds"] > 0.0 and "gpu_seconds" not in own.attrs
+    for name in ("q_end", "v_end", "touches", "impulse", "steps", "message"):
+        np.testing.assert_array_equal(own[name], there[name], err_msg=name)
+    monkeypatch.setattr("pliant.study.lockstep.free_memory", lambda: 10_000)
+    little = pl.ensemble(drop, 0.4, **options, loop="lockstep", device="gpu")
+    assert sizes["gpu"] == [100, 64, 36]
+    np.testing.assert_array_equal(own.q_end, little.q_end)
 
 
 @pytest.mark.parametrize("most", [256, 3])

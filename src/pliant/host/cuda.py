@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 LIBRARIES = {"win32": ("nvcuda.dll",), "linux": ("libcuda.so.1", "libcuda.so", "/usr/local/nvidia/lib64/libcuda.so.1")}
 OLDEST_DRIVER = 11000  # CUDA 11.0: older drivers do not know the PTX version used here
+NOTHING = 0xFF  # every byte of -1, and of a nan
 OLDEST_CAPABILITY = (7, 0)  # Volta: the oldest with explicit synchronisation of the threads of a warp
 BLOCK, WARP = 128, 32  # threads: one warp for each of a multiprocessor's four schedulers; fewer if shared memory is short
 ROUNDS_AT_ONCE = 8  # before the host looks again
@@ -211,17 +212,17 @@ class Buffers:
         for address in self.addresses.values():
             self._device.call("cuMemFree_v2", c_uint64(address))
 
-    def room(self, name: str, size: int) -> int:
-        """The address of so many bytes, filled with zeros."""
+    def room(self, name: str, size: int, byte: int = 0) -> int:
+        """The address of so many bytes, each with this value."""
         address = c_uint64()
         self._device.call("cuMemAlloc_v2", byref(address), c_size_t(max(size, 8)))
         self.addresses[name] = address.value
-        self.clear(name, max(size, 8))
+        self.clear(name, max(size, 8), byte)
         return address.value
 
-    def clear(self, name: str, size: int) -> None:
-        """Fills the first bytes with zeros, after everything that was started before."""
-        self._device.call("cuMemsetD8Async", c_uint64(self.addresses[name]), c_ubyte(0), c_size_t(size), None)
+    def clear(self, name: str, size: int, byte: int = 0) -> None:
+        """Gives the first bytes this value, after everything that was started before."""
+        self._device.call("cuMemsetD8Async", c_uint64(self.addresses[name]), c_ubyte(byte), c_size_t(size), None)
 
     def put(self, name: str, array: NDArray[Any]) -> None:
         self.room(name, array.nbytes)
@@ -252,15 +253,18 @@ def run_batch(
 ) -> float:
     """Runs kernels on a record of numbers and of arrays, which they know as a symbol; fills the outputs.
 
-    Returns the seconds that the kernels took.
+    Where kernels write nothing, outputs are nan or -1. Returns the seconds that the kernels took.
     """
     record = np.zeros(1, dtype=[(name, "i8" if code.endswith("*") else code) for name, code in fields.items()])
     for name, value in numbers.items():
         record[0][name] = value
     module.device.enter()
     with Buffers(module.device) as buffers:
-        for name, array in {**inputs, **outputs}.items():
+        for name, array in inputs.items():
             buffers.put(name, np.ascontiguousarray(array))
+        for name, array in outputs.items():
+            buffers.room(name, array.nbytes, NOTHING)
+        for name in (*inputs, *outputs):
             record[0][name] = buffers.addresses[name]
         module.fill(symbol, record)
         began = time.perf_counter()

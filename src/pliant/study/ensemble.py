@@ -71,8 +71,9 @@ def ensemble(
     "lockstep": members run side by side in vectors, which is faster, and agree with `simulate` within the tolerance; a model that
     lock-step cannot run is refused with the reason. The method "auto" is then DOP853, if it takes no implicit steps in trial runs.
     "auto": lock-step if it can run the model and there are enough members; `attrs["loop"]` says which was used, and why. device
-    "gpu": lock-step on an NVIDIA GPU; "auto": on a GPU if one responds. A member that fails is a row with ok False and a message.
-    progress is called with (members done, members); Ctrl-C keeps the finished members. threads: default, one per processor.
+    "gpu": lock-step on an NVIDIA GPU; "auto": on a GPU if one responds; `attrs["gpu_seconds"]` says how long it computed. A member
+    that fails is a row with ok False and a message. progress is called with (members done, members); Ctrl-C keeps the finished
+    members. threads: default, one per processor.
     """
     from pliant.study.loop_choice import DEVICES, LOOPS, choose_loop  # casadi comes in with it
 
@@ -94,10 +95,14 @@ def ensemble(
         store = EnsembleStore(plan, kept)
         explicit = chosen.explicit
         side_by_side = LockstepEnsemble(
-            plan, explicit.method, t_end, kept, max_steps, store, chosen.runner, given=method, most_steps=explicit.most_steps
-        )
+            plan, explicit.method, t_end, kept, max_steps, store, chosen.runner, given=method, most_steps=explicit.most_steps,
+            most=chosen.most,
+        )  # fmt: skip
         side_by_side.run(min(workers, plan.count), progress)
-        return store.dataset(side_by_side.interrupted).assign_attrs(loop=chosen.words, run_by_simulate=side_by_side.alone)
+        told = {"loop": chosen.words, "run_by_simulate": side_by_side.alone}
+        if side_by_side.gpu_seconds:
+            told["gpu_seconds"] = side_by_side.gpu_seconds
+        return store.dataset(side_by_side.interrupted).assign_attrs(told)
     study = _Ensemble(plan, method, t_end, kept, max_steps)
     study.run(min(workers, plan.count), progress)
     return study.store.dataset(study.interrupted).assign_attrs(loop=chosen.words)

@@ -36,7 +36,8 @@ class EnsembleStore:
         self._plan, self._kept, n = plan, kept, plan.count
         self._traced = traced = plan.first.traced
         self.ok = np.zeros(n, dtype=np.bool_)
-        self.message: list[str] = [NOT_RUN] * n
+        self.message = np.full(n, NOT_RUN, dtype=object)
+        self._ended = np.zeros(n, dtype=np.bool_)
         self.t_end, self.steps = np.full(n, np.nan), np.zeros(n, dtype=np.int64)
         self.final = {name: np.full((n, *shape_of(traced, name)), np.nan) for name in ("q", "v") if FINAL in kept.words}
         pairs = len(traced.pairs)
@@ -46,19 +47,23 @@ class EnsembleStore:
         self.ledger = {name: np.full(n, np.nan) for name in ("balance_error", "balance_scale") if LEDGER in kept.words}
         self.records: dict[int, ContactTable] = {}
         self.warnings: list[tuple[str, ...]] = [()] * n
-        self._sentences: dict[tuple[int, float, int], str] = {}  # most members end with the same sentence
 
     @property
     def done(self) -> int:
         """Members that have ended."""
-        return sum(message is not NOT_RUN for message in self.message)
+        return int(np.count_nonzero(self._ended))
 
     def failed(self, member: int, message: str) -> None:
-        self.message[member] = message
+        self._end(member, message)
+
+    def _end(self, members: int | Ints, message: str) -> None:
+        """The last to be stored of members: it marks the rest as complete."""
+        self.message[members] = message
+        self._ended[members] = True
 
     def put(self, members: Ints, ends: Ends, good: NDArray[np.bool_], traced: TracedSystem) -> None:
         """Store members that ended normally inside the loop."""
-        own, rows = members[good], np.flatnonzero(good)
+        own, rows = span_of(members[good]), span_of(np.flatnonzero(good))
         self.ok[own], self.t_end[own], self.steps[own] = True, ends.t[rows], ends.steps[rows]
         if self.final:
             self._put_final(own, ends.y[rows], ends.end_values[rows])
@@ -66,37 +71,40 @@ class EnsembleStore:
             for k, name in enumerate(OF_PAIR):
                 self.of_pair[name][own] = ends.tally[rows, :, k]
         self._put_rows(own, ends, rows)
-        for member, k in zip(own.tolist(), rows.tolist(), strict=True):  # the message comes last: it marks the rest as complete
-            self.message[member] = self._sentence(int(ends.code[k]), float(ends.t[k]), int(ends.event[k]))
+        self._put_messages(members[good], ends.code[rows], ends.t[rows], ends.event[rows])
 
-    def _put_final(self, members: Ints, y: Floats, at_end: Floats) -> None:
+    def _put_messages(self, members: Ints, code: Ints, t: Floats, event: Ints) -> None:
+        stopped = code == AT_EVENT
+        for k in np.flatnonzero(stopped).tolist():
+            self._end(int(members[k]), f"event {self._traced.events[event[k]].name!r} ended the run at t = {t[k]:.10g} s")
+        for end in np.unique(t[~stopped]).tolist():  # of all members, or nearly
+            self._end(members[~stopped & (t == end)], Status.REACHED.sentence(t=end))
+
+    def _put_final(self, members: Ints | slice, y: Floats, at_end: Floats) -> None:
         """Store the final coordinates: free ones from the state, prescribed ones from the observed row at the end."""
         places = [columns_of(self._traced, (name,))[name] for name in ("q", "v")]
         taken = 0
         for name, place in zip(("q", "v"), places, strict=True):
             free = np.flatnonzero(place < 0)
             prescribed = np.flatnonzero(place >= 0)
-            values = np.empty((len(members), place.size))
+            values = np.empty((len(y), place.size))
             values[:, free] = y[:, -1 - place[free]]
             values[:, prescribed] = at_end[:, taken : taken + prescribed.size]
             taken += prescribed.size
             self.final[name][members] = values
 
-    def _put_rows(self, members: Ints, ends: Ends, rows: Ints) -> None:
+    def _put_rows(self, members: Ints | slice, ends: Ends, rows: Ints | slice) -> None:
         first = 0
         for name in self._kept.quantities:
             shape = shape_of(self._traced, name)
             part = slice(first, first + int(np.prod(shape, dtype=np.int64)))
             if name in self.values:
-                self.values[name][members] = ends.values[rows][:, :, part].reshape(len(members), -1, *shape)
+                values = ends.values[rows][:, :, part]
+                self.values[name][members] = values.reshape(*values.shape[:2], *shape)
             if name in self.extremes:
-                self.extremes[name][members] = ends.extremes[rows][:, :, part].reshape(len(members), 2, *shape)
+                extremes = ends.extremes[rows][:, :, part]
+                self.extremes[name][members] = extremes.reshape(len(extremes), 2, *shape)
             first = part.stop
-
-    def _sentence(self, code: int, t: float, event: int) -> str:
-        if code == AT_EVENT:
-            return f"event {self._traced.events[event].name!r} ended the run at t = {t:.10g} s"
-        return self._sentences.setdefault((code, t, event), Status.REACHED.sentence(t=t))
 
     def put_ledger(self, member: int, extremes: Extremes) -> None:
         self.ledger["balance_error"][member] = extremes.balance_error
@@ -129,7 +137,7 @@ class EnsembleStore:
         if RECORDS in self._kept.words:
             self.put_records(member, result.contacts)
         self.warnings[member] = result.warnings
-        self.message[member] = result.message if WARNINGS in self._kept.words else "; ".join((result.message, *result.warnings))
+        self._end(member, result.message if WARNINGS in self._kept.words else "; ".join((result.message, *result.warnings)))
 
     def _prescribed_at_end(self, result: Result) -> Floats:
         """Prescribed positions, then rates, at the end of the run; nan if no row was saved there."""
@@ -157,7 +165,7 @@ class EnsembleStore:
 
         variables: dict[str, Any] = {
             "ok": ("member", self.ok, {"long_name": "whether the member ran to its end"}),
-            "message": ("member", np.array(self.message, dtype=object), {"long_name": "how it ended"}),
+            "message": ("member", self.message, {"long_name": "how it ended"}),
             "t_end": ("member", self.t_end, {"units": "s"}),
             "steps": ("member", self.steps, {"units": "1"}),
         }
@@ -206,6 +214,13 @@ class EnsembleStore:
         }
         return columns | {f"touch_{name}": ("touch", np.array([getattr(record, name) for _, record in flat], dtype=np.float64))
                           for name in NUMBERS}  # fmt: skip
+
+
+def span_of(numbers: Ints) -> Ints | slice:
+    """Numbers as a slice if each follows the one before: nothing is copied then that need not be."""
+    if numbers.size and np.all(np.diff(numbers) == 1):
+        return slice(int(numbers[0]), int(numbers[-1]) + 1)
+    return numbers
 
 
 def _attributes(quantity: str) -> dict[str, str]:

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import ModelError, SolveError
+from pliant.host.memory import free_memory
 from pliant.host.stages import Stages
 from pliant.integrate.lockstep.judge import AT_EVENT as STOPPED
 from pliant.integrate.lockstep.judge import REACHED
@@ -48,8 +49,18 @@ MOST_TRIED = 8  # members tried until one can start
 SLIVER = 1e-9  # of a run: prescribed ends of steps are at least this far apart
 LEDGER_ROWS = 24  # rows at which the energy balance is checked, besides the end of the run
 MOST_JUDGED = 256  # Systems held whose numbers warnings read
-MOST_TOGETHER = 32_768  # members at a time, to limit memory
-MOST_NUMBERS = 2**26  # numbers in their stored rows: 512 MB
+SHARE_OF_MEMORY = 0.25  # of the free memory, for the members that run at a time
+
+
+class Batch(NamedTuple):
+    """The most that runs at a time, to limit memory."""
+
+    members: int
+    numbers: int  # in their stored rows
+
+
+ON_CORES = Batch(32_768, 2**26)  # the rows take 512 MB
+ON_GPU = Batch(2**21, 2**28)  # a GPU needs many to be busy until the last has ended
 
 
 class Runner(Protocol):
@@ -84,8 +95,10 @@ class LockstepEnsemble:
     fewest_alike: int = FEWEST_ALIKE
     given: Method | None = None  # with which `simulate` runs members; default: the method of all
     most_steps: int | None = None  # of a member in lock-step, before `simulate` runs it
+    most: Batch = ON_CORES
     interrupted: bool = False
     alone: int = 0  # members that `simulate` ran
+    gpu_seconds: float = 0.0  # during which kernels ran
 
     def __post_init__(self) -> None:
         self._runners: dict[tuple[int, bool], Runner] = {}
@@ -108,8 +121,10 @@ class LockstepEnsemble:
     @property
     def _together(self) -> int:
         traced = self.plan.first.traced
-        width = traced.y0.size + traced.layout.n_changing + self.plan.first.observe.n_out
-        return int(max(min(MOST_TOGETHER, MOST_NUMBERS // (1 + self._plan_times.size * width)), 64))
+        own = traced.y0.size + traced.layout.n_changing
+        by_rows = self.most.numbers // (1 + self._plan_times.size * (own + self.plan.first.observe.n_out))
+        by_memory = int(SHARE_OF_MEMORY * free_memory()) // (8 * 3 * own)  # at the start, at the end, and what is made of that
+        return max(min(self.most.members, by_rows, by_memory), 64)
 
     @property
     def _plan_times(self) -> Floats:
@@ -231,21 +246,22 @@ class LockstepEnsemble:
         runner = self._runner(compiled[0], bool(self.plan.parameters))
         times = self._with_knots(knots)
         width = len(own.y[0]) + own.p.size
-        most = max(MOST_NUMBERS // (1 + times.size * width), 64)
+        most = max(self.most.numbers // (1 + times.size * width), 64)
         for first in range(0, len(members), most):
             part = np.arange(first, min(first + most, len(members)))
             tell = None if progress is None else partial(_from, progress, self._begun)
-            ends = runner.run(replace(own.of(part), plan=times), tolerances, threads, tell)
+            alike = own.of(part)
+            ends = runner.run(replace(alike, plan=times), tolerances, threads, tell)
             self._begun += part.size
             rows = np.searchsorted(times, self._plan_times)
             ends.row_y, ends.row_p = ends.row_y[:, rows], ends.row_p[:, rows]
             self.interrupted |= ends.interrupted
+            self.gpu_seconds += ends.gpu_seconds
             good = (ends.code == REACHED) | (ends.code == STOPPED)
             ready = [compiled[k] for k in part] if len(compiled) > 1 else compiled
-            constants = own.of(part).constants
             ended = np.flatnonzero(good)
-            good[ended] = MemberRows.of(ready[0].observe, self._plan_times, ends, ended, constants).see_events(ready[0])
-            self._put(members[part], ends, good, ready, constants)
+            good[ended] = MemberRows(ready[0].observe, self._plan_times, ends, ended, alike.constants).see_events(ready[0])
+            self._put(members[part], ends, good, ready, alike.constants)
             for k in np.flatnonzero(~good & (ends.code >= 0)).tolist():  # a run by `simulate` gives the full message
                 self._alone(int(members[part[k]]), ready[k] if len(ready) > 1 else None)
 
@@ -290,7 +306,7 @@ class LockstepEnsemble:
     def _put(self, members: Ints, ends: LockstepEnds, good: NDArray[np.bool_], compiled: list[Compiled], numbers: Floats) -> None:
         """numbers: constants, one row per member or one for all."""
         traced, rows = compiled[0].traced, np.flatnonzero(good)
-        own = MemberRows.of(compiled[0].observe, self._plan_times, ends, rows, numbers)
+        own = MemberRows(compiled[0].observe, self._plan_times, ends, rows, numbers)
         at_end = np.concatenate([columns_of(traced, ("q",))["q"], columns_of(traced, ("v",))["v"]])
         at_end = at_end[at_end >= 0]
         end_values = np.full((len(members), at_end.size), np.nan)

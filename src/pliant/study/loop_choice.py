@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pliant.errors import ModelError, SolveError
 from pliant.study.ensemble_keep import KeepPlan
 from pliant.study.explicit_choice import ExplicitChoice, explicit_choice
-from pliant.study.lockstep import FEWEST, Runner, host_runner, reason_against
+from pliant.study.lockstep import FEWEST, ON_CORES, ON_GPU, Batch, Runner, host_runner, reason_against
 from pliant.study.members import MemberPlan
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ class LoopChoice:
     words: str
     runner: Callable[[Compiled, bool], Runner] | None = None  # None: the general loop
     explicit: ExplicitChoice | None = None
+    most: Batch = ON_CORES  # members at a time
 
 
 def choose_loop(
@@ -53,19 +54,19 @@ def choose_loop(
         )
     if reason:
         return LoopChoice(f"{GENERAL}: {reason}")
-    where, runner = _where(explicit.method, device)
-    return LoopChoice(f"{where}; {explicit.words}" if explicit.words else where, runner, explicit)
+    where, runner, most = _where(explicit.method, device)
+    return LoopChoice(f"{where}; {explicit.words}" if explicit.words else where, runner, explicit, most)
 
 
-def _where(method: Method, device: str) -> tuple[str, Callable[[Compiled, bool], Runner]]:
-    """The device in words, and its runner."""
+def _where(method: Method, device: str) -> tuple[str, Callable[[Compiled, bool], Runner], Batch]:
+    """The device in words, its runner, and how much runs there at a time."""
     if device == CPU:
-        return LOCKSTEP, host_runner(method)
+        return LOCKSTEP, host_runner(method), ON_CORES
     from pliant.study.gpu import gpu_runner
 
     try:
-        return f"{LOCKSTEP} on a GPU", gpu_runner(method)
+        return f"{LOCKSTEP} on a GPU", gpu_runner(method), ON_GPU
     except SolveError as trouble:
         if device == GPU:
             raise
-        return f"{LOCKSTEP} on the CPU: {trouble}", host_runner(method)
+        return f"{LOCKSTEP} on the CPU: {trouble}", host_runner(method), ON_CORES

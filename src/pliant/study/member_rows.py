@@ -26,27 +26,39 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class MemberRows:
-    """Rows of members that ended normally: those at the planned times, then the end. Rows after the end of a member are nan."""
+    """Rows of members that ended normally: those at the planned times, then the end. Rows after the end of a member are nan.
+
+    They are put together only where they are read.
+    """
 
     observe: MachineCode
-    times: Floats  # (member, row) s
-    states: Floats  # (member, row, component)
-    changing: Floats  # (member, row, entry of p that events change)
-    constants: Floats  # (member or 1, constant)
-
-    @classmethod
-    def of(cls, observe: MachineCode, plan: Floats, ends: LockstepEnds, members: Ints, constants: Floats) -> MemberRows:
-        """members: their indices in `ends`; plan: the times of its rows, s."""
-        return cls(
-            observe,
-            np.hstack([np.tile(plan, (members.size, 1)), ends.t[members, None]]),
-            np.concatenate([ends.row_y[members], ends.y[members, None]], axis=1),
-            np.concatenate([ends.row_p[members], ends.p[members, None]], axis=1),
-            constants[members] if len(constants) > 1 else constants,
-        )
+    plan: Floats  # s
+    ends: LockstepEnds
+    members: Ints  # their indices in `ends`
+    all_constants: Floats  # (member of `ends` or 1, constant)
 
     def __len__(self) -> int:
-        return len(self.times)
+        return self.members.size
+
+    @cached_property
+    def times(self) -> Floats:
+        """(member, row) s"""
+        return np.hstack([np.tile(self.plan, (len(self), 1)), self.ends.t[self.members, None]])
+
+    @cached_property
+    def states(self) -> Floats:
+        """(member, row, component)"""
+        return np.concatenate([self.ends.row_y[self.members], self.ends.y[self.members, None]], axis=1)
+
+    @cached_property
+    def changing(self) -> Floats:
+        """(member, row, entry of p that events change)"""
+        return np.concatenate([self.ends.row_p[self.members], self.ends.p[self.members, None]], axis=1)
+
+    @cached_property
+    def constants(self) -> Floats:
+        """(member or 1, constant)"""
+        return self.all_constants[self.members] if len(self.all_constants) > 1 else self.all_constants
 
     @cached_property
     def there(self) -> NDArray[np.bool_]:

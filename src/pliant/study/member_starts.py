@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 Truths = NDArray[np.bool_]
 Whole = NDArray[np.int64]
 
-TOGETHER = 2048  # members that one thread checks at a time: so many that calls of NumPy cost less than what they compute
+TOGETHER = 8192  # members that one thread checks at a time: so many that calls of NumPy cost less than what they compute
 SMALL_PIVOT = 1e-9  # of the scaled mass matrix, as in the general loop: below this `simulate` computes eigenvalues
 
 

@@ -94,7 +94,7 @@ class DeviceRuns:
     def run(
         self, members: LockstepMembers, tolerances: LockstepTolerances, threads: int, progress: Callable[[int], None] | None = None
     ) -> LockstepEnds:
-        ends = LockstepEnds.room(len(members), self._text.model, members.plan.size)
+        ends = LockstepEnds.room(len(members), self._text.model, members.plan.size, filled=False)
         each = sum(array.nbytes for array in ends.arrays.values()) // max(len(members), 1) + 8 * (members.y.shape[1] + 64)
         each += members.constants.nbytes // max(len(members), 1)
         waiting: queue.SimpleQueue[range] = queue.SimpleQueue()
@@ -104,7 +104,7 @@ class DeviceRuns:
                 waiting.put(batch)
         except DeviceError as trouble:
             raise SolveError(f"GPU: {trouble}") from None
-        begun = [0] * len(self._devices)
+        begun, seconds = [0] * len(self._devices), [0.0] * len(self._devices)
 
         def work(number: int) -> None:
             before = 0
@@ -120,7 +120,7 @@ class DeviceRuns:
                         batch = waiting.get_nowait()
                     except queue.Empty:
                         return
-                    self._batch(number, members, tolerances, ends, batch, report)
+                    seconds[number] += self._batch(number, members, tolerances, ends, batch, report)
                     before += len(batch)
                     report(0)
             except BaseException as trouble:  # of a thread, which nobody else would hear of
@@ -139,6 +139,7 @@ class DeviceRuns:
                 worker.join()
         for reason in troubles:
             raise SolveError(f"GPU: {reason}") if isinstance(reason, DeviceError) else reason
+        ends.gpu_seconds = max(seconds)
         return ends
 
     def _batch(
@@ -149,7 +150,8 @@ class DeviceRuns:
         ends: LockstepEnds,
         batch: range,
         report: Callable[[int], None],
-    ) -> None:
+    ) -> float:
+        """Runs some of the members; returns the seconds that the kernels took."""
         device = self._devices[number]
         if number not in self._rounds:
             self._rounds[number] = rounds_of(device, self._text, self._ptx)
@@ -161,7 +163,7 @@ class DeviceRuns:
         part = replace(members, y=members.y[own], constants=share(members.constants), weight=share(members.weight),
                        floors=share(members.floors))  # fmt: skip
         numbers, inputs = inputs_of(part, tolerances)
-        outputs = {name: np.ascontiguousarray(array[own]) for name, array in ends.arrays.items()}
+        outputs = {name: array[own] for name, array in ends.arrays.items()}
         module = rounds.kernels[0].module
         if not self._text.lanes.own_constants:
             module.fill(CONSTANTS_SYMBOL, inputs["constants"])
@@ -176,6 +178,4 @@ class DeviceRuns:
 
             rounds.run(buffers, lanes, look)
 
-        run_batch(module, SHARED, numbers, inputs, outputs, RECORD_SYMBOL, run)
-        for name, array in ends.arrays.items():
-            array[own] = outputs[name]
+        return run_batch(module, SHARED, numbers, inputs, outputs, RECORD_SYMBOL, run)

@@ -115,6 +115,8 @@ class LockstepMembers:
 
     def of(self, which: NDArray[np.intp]) -> LockstepMembers:
         """A selection of these members."""
+        if which.size == len(self) and np.array_equal(which, np.arange(len(self))):
+            return self
 
         def part(rows: Floats) -> Floats:
             return rows[which] if len(rows) > 1 else rows
@@ -136,7 +138,7 @@ class LockstepTolerances:
 
 @dataclass
 class LockstepEnds:
-    """How members ended, and their stored results."""
+    """How members ended, and their stored results; if a member was not run, only its code has a meaning."""
 
     code: Ints  # codes of `judge`; -1: not run
     event: Ints
@@ -150,23 +152,23 @@ class LockstepEnds:
     row_y: Floats  # (member, row, component)
     row_p: Floats
     interrupted: bool = False  # whether some members were not run
+    gpu_seconds: float = 0.0  # during which kernels ran, on the GPU that took longest
 
     @classmethod
-    def room(cls, count: int, model: LockstepModel, rows: int) -> LockstepEnds:
+    def room(cls, count: int, model: LockstepModel, rows: int, *, filled: bool = True) -> LockstepEnds:
+        """Room for so many members. filled: with nan and -1, for what is not written."""
         pairs, n, changing = len(model.pairs), model.n, model.n_changing
+
+        def numbers(*shape: int) -> Floats:
+            return np.full((count, *shape), np.nan) if filled else np.empty((count, *shape))
+
+        def whole() -> Ints:
+            return np.full(count, -1, dtype=np.int64) if filled else np.empty(count, dtype=np.int64)
+
         return cls(
-            code=np.full(count, -1, dtype=np.int64),
-            event=np.full(count, -1, dtype=np.int64),
-            t=np.full(count, np.nan),
-            y=np.full((count, n), np.nan),
-            p=np.zeros((count, changing)),
-            tally=np.zeros((count, pairs, TALLIED)),
-            reach=np.zeros((count, model.n_works, 2)),
-            steps=np.zeros(count, dtype=np.int64),
-            refused=np.zeros(count, dtype=np.int64),
-            row_y=np.full((count, rows, n), np.nan),
-            row_p=np.zeros((count, rows, changing)),
-        )
+            code=whole(), event=whole(), t=numbers(), y=numbers(n), p=numbers(changing), tally=numbers(pairs, TALLIED),
+            reach=numbers(model.n_works, 2), steps=whole(), refused=whole(), row_y=numbers(rows, n), row_p=numbers(rows, changing),
+        )  # fmt: skip
 
     @property
     def arrays(self) -> dict[str, NDArray[Any]]:
