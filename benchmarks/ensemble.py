@@ -4,12 +4,15 @@
 
 falling_chain_per_s_core: the falling chain, 1.5 s, starts scattered by 1 %, DOP853 at rtol 1e-6; final states and contact counts
 are kept. ball_per_s_core: a Hertz ball that bounces for 1 s, the same by RKF45. speedup_2: two threads over one, of the chain, by
-the clock. scipy_ball_per_s: the ball by scipy's solve_ivp (RK45, the same tolerance, contact by terminal events). numba_ball_per_s:
-a hand-written Dormand-Prince 5(4) loop for the ball in Numba, its force switched inside the right-hand side: no events, no works,
-no contact records. --chains N: N falling chains with scattered heights, angles, restitution and friction, rtol 1e-9: how many
-fail, the deepest gap, the largest error of the energy balance over its scale, members a second. --device: the same chain and ball
-in lock-step on one core of this machine ("cpu") or on its GPUs; the loop is built before the clock starts. A machine with a GPU but
-without pliant's packages is served by gpu_bundle.py.
+the clock. scipy_ball_per_s: the ball by scipy's solve_ivp (RK45, the same tolerance, contact by terminal events).
+numba_ball_per_s: a hand-written Dormand-Prince 5(4) loop for the ball in Numba, its force switched inside the right-hand side: no
+events, no works, no contact records. --chains N: N falling chains with scattered heights, angles, restitution and friction, rtol
+1e-9: how many fail, the deepest gap, the largest error of the energy balance over its scale, members a second. --device: the same
+chain and ball in lock-step on one core of this machine ("cpu") or on its GPUs; the loop is built before the clock starts.
+lockstep_ten_links: a chain of ten elastic links, 0.5 s. lockstep_numbers: chains of three links whose mass, E, contact stiffness,
+restitution and friction all differ; a core prepares each in some 5 ms, so that 100,000 of them for a GPU take minutes. On a GPU,
+_per_s counts the time of its kernels, _per_s_whole that of the call of `ensemble` with everything else that it does. A machine
+with a GPU but without pliant's packages is served by gpu_bundle.py.
 """
 
 from __future__ import annotations
@@ -17,10 +20,14 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numba
 import numpy as np
+from gpu_bundle import link_chain
 from scipy.integrate import solve_ivp
 
 import pliant as pl
@@ -29,6 +36,7 @@ from pliant.gallery.falling_chain import falling_chain
 RTOL, ATOL = 1e-6, 1e-9
 GRAVITY, RADIUS, STIFFNESS, MASS, SECONDS = 9.81, 0.05, 1e6, 1.0, 1.0
 CHAIN_SECONDS, CHAINS, BALLS = 1.5, 300, 40_000
+RANGES = {"e": (0.3, 0.95), "mu": (1e-9, 0.6), "K": (3e7, 3e8), "E": (1e11, 3e11), "mass": (0.5, 2.0)}
 FINE = 1e-9  # rtol of the scattered chains: the ledger of each must close to 1e-6
 
 
@@ -48,25 +56,61 @@ def chains(threads: int, count: int = CHAINS) -> tuple[float, float]:
     return time.process_time() - cpu, time.perf_counter() - wall
 
 
-def lockstep_chains(device: str, threads: int | None, count: int) -> float:
-    """Seconds of an ensemble of falling chains in lock-step: of the processor on one core, else by the clock."""
-    compiled, method, angles = pl.compile_system(falling_chain()), pl.DOP853(rtol=RTOL, atol=ATOL), scattered_angles(count)
-    clock = time.process_time if threads == 1 else time.perf_counter
-    began = clock()
-    options = {"method": method, "threads": threads, "loop": "lockstep", "device": device}
-    ds = pl.ensemble(compiled, CHAIN_SECONDS, starts={"a.angle": angles}, **options)
-    assert ds.ok.all() and ds.touches.sum() > 20 * count
-    return clock() - began
+@dataclass(frozen=True)
+class Case:
+    """An ensemble in lock-step."""
+
+    system: pl.System
+    seconds: float
+    method: pl.Method
+    members: Callable[[int], dict[str, Any]]  # numbers of so many members
+    touches: float  # at least, of a member
+    few: int  # members on one core
+    many: int  # on a GPU
+
+    def run(self, device: str, count: int) -> tuple[float, float]:
+        """Seconds of so many members: of computing (one core, or the kernels of a GPU), and of the whole call by the clock."""
+        compiled, options = pl.compile_system(self.system), self.members(count)
+        began = time.process_time(), time.perf_counter()
+        threads = 1 if device == "cpu" else None
+        ds = pl.ensemble(compiled, self.seconds, method=self.method, threads=threads, loop="lockstep", device=device, **options)
+        cpu, wall = time.process_time() - began[0], time.perf_counter() - began[1]
+        assert ds.ok.all() and ds.touches.sum() >= self.touches * count
+        return ds.attrs.get("gpu_seconds", cpu if threads == 1 else wall), wall
+
+
+def cases() -> dict[str, Case]:
+    fine = pl.DOP853(rtol=RTOL, atol=ATOL)
+    scattered = {name: pl.Parameter(name, sum(bounds) / 2) for name, bounds in RANGES.items()}
+
+    def numbers(count: int) -> dict[str, Any]:
+        rng = np.random.default_rng(5)
+        return {"parameters": {name: rng.uniform(*bounds, count) for name, bounds in RANGES.items()}, **tilted(count)}
+
+    return {
+        "chain": Case(falling_chain(), CHAIN_SECONDS, fine, lambda n: {"starts": {"a.angle": scattered_angles(n)}}, 20.0, CHAINS,
+                      2**21),
+        "ball": Case(ball(), SECONDS, pl.RKF45(rtol=RTOL, atol=ATOL), lambda n: {"starts": {"ball.y": heights(n)}}, 1.0, BALLS,
+                     4_000_000),
+        "ten_links": Case(link_chain(10, {}, 0.5), 0.5, fine, tilted, 5.0, CHAINS, 16_384),
+        "numbers": Case(link_chain(3, scattered), CHAIN_SECONDS, fine, numbers, 10.0, CHAINS, 100_000),
+    }  # fmt: skip
+
+
+def tilted(count: int) -> dict[str, Any]:
+    return {"starts": {"l0.angle": 0.3 + 0.003 * np.random.default_rng(3).normal(size=count)}}
 
 
 def lockstep_figures(device: str) -> dict[str, float]:
-    """Members a second in lock-step."""
-    one, many = (1, CHAINS) if device == "cpu" else (None, 2_097_152)
-    lockstep_chains(device, one, 8)
-    figures = {"lockstep_chain_per_s": many / min(lockstep_chains(device, one, many) for _ in range(3))}
-    count = BALLS if device == "cpu" else 4_000_000
-    ball_seconds("lockstep", device, one, 100)
-    figures["lockstep_ball_per_s"] = count / min(ball_seconds("lockstep", device, one, count) for _ in range(3))
+    """Members a second in lock-step; on a GPU also by the clock, with all that the call does besides."""
+    figures = {}
+    for name, case in cases().items():
+        count = case.few if device == "cpu" else case.many
+        case.run(device, 8)  # builds the loop
+        runs = [case.run(device, count) for _ in range(1 if name == "numbers" else 3)]
+        figures[f"lockstep_{name}_per_s"] = count / min(computing for computing, _ in runs)
+        if device != "cpu":
+            figures[f"lockstep_{name}_per_s_whole"] = count / min(whole for _, whole in runs)
     return figures
 
 
@@ -74,22 +118,20 @@ def heights(count: int) -> np.ndarray:
     return 1.0 + 0.2 * np.random.default_rng(2).uniform(size=count)
 
 
+def ball() -> pl.System:
+    system = pl.System("ball", gravity=(0, -GRAVITY))
+    body = system.add("ball", pl.RigidBody(mass=MASS, inertia=1e-3), joint=pl.Planar(position=(0.0, 1.0)))
+    system.contact(points=pl.Sphere(body.root, RADIUS), against=pl.Plane(normal=(0, 1)), normal=pl.Hertz(stiffness=STIFFNESS))
+    return system
+
+
 def balls(count: int = BALLS) -> float:
     """Seconds of the processor of an ensemble of bouncing balls."""
-    return ball_seconds("general", "cpu", 1, count)
-
-
-def ball_seconds(loop: str, device: str, threads: int | None, count: int) -> float:
-    system = pl.System("ball", gravity=(0, -GRAVITY))
-    ball = system.add("ball", pl.RigidBody(mass=MASS, inertia=1e-3), joint=pl.Planar(position=(0.0, 1.0)))
-    system.contact(points=pl.Sphere(ball.root, RADIUS), against=pl.Plane(normal=(0, 1)), normal=pl.Hertz(stiffness=STIFFNESS))
-    compiled, method = pl.compile_system(system), pl.RKF45(rtol=RTOL, atol=ATOL)
-    clock = time.process_time if threads == 1 else time.perf_counter
-    began = clock()
-    options = {"method": method, "threads": threads, "loop": loop, "device": device}
-    ds = pl.ensemble(compiled, SECONDS, starts={"ball.y": heights(count)}, **options)
+    compiled, method = pl.compile_system(ball()), pl.RKF45(rtol=RTOL, atol=ATOL)
+    began = time.process_time()
+    ds = pl.ensemble(compiled, SECONDS, starts={"ball.y": heights(count)}, method=method, threads=1, loop="general")
     assert ds.ok.all() and (ds.touches == 1).all()
-    return clock() - began
+    return time.process_time() - began
 
 
 def scipy_ball(height: float) -> float:
