@@ -238,9 +238,11 @@ def test_a_gpu_takes_many_members_at_a_time_and_tells_how_long_it_computed(drop,
     assert there.attrs["gpu_seconds"] > 0.0 and "gpu_seconds" not in own.attrs
     for name in ("q_end", "v_end", "touches", "impulse", "steps", "message"):
         np.testing.assert_array_equal(own[name], there[name], err_msg=name)
-    monkeypatch.setattr("pliant.study.lockstep.free_memory", lambda: 10_000)
+    monkeypatch.setattr("pliant.study.lockstep.ON_CORES", lockstep.Batch(40, 2**26))
+    free = iter([130_000, *[10_000] * 9])  # it shrinks while results are kept
+    monkeypatch.setattr("pliant.study.lockstep.free_memory", lambda: next(free))
     little = pl.ensemble(drop, 0.4, **options, loop="lockstep", device="gpu")
-    assert sizes["gpu"] == [100, 64, 36]
+    assert 64 < sizes["gpu"][1] < 100 and sum(sizes["gpu"][1:]) == 100 and little.ok.all()
     np.testing.assert_array_equal(own.q_end, little.q_end)
 
 
@@ -254,7 +256,8 @@ def test_threads_of_a_warp_at_the_same_time_give_the_same_bits(drop, monkeypatch
     assert runs[0].drivers[0].apart == 0
 
 
-def test_a_cancelled_run_on_a_gpu_ends_what_it_has_begun_and_no_more(drop, monkeypatch) -> None:
+def test_a_cancelled_run_on_a_gpu_keeps_what_has_ended_and_goes_no_further(drop, monkeypatch) -> None:
+    """What is told on the way are members that have ended: at first all that have room are begun."""
     monkeypatch.setattr("pliant.host.cuda.LANES_BYTES", 1)
     monkeypatch.setattr("pliant.integrate.lockstep.rounds.MOST_ATTEMPTS", 1)
     heard: list[int] = []
@@ -262,13 +265,23 @@ def test_a_cancelled_run_on_a_gpu_ends_what_it_has_begun_and_no_more(drop, monke
     class Impatient:
         def __init__(self, compiled, own_constants: bool) -> None:
             self.inner = EmulatedRuns(compiled, own_constants)
+            made.append(self.inner)
 
         def run(self, members, tolerances, threads, _progress) -> LockstepEnds:
-            return self.inner.run(members, tolerances, threads, lambda begun: (heard.append(begun), self.inner.cancel()))
+            return self.inner.run(members, tolerances, threads, hear)
 
+    def hear(ended: int) -> None:
+        heard.append(ended)
+        if ended > 0:
+            made[0].cancel()
+
+    made: list[EmulatedRuns] = []
+    monkeypatch.setattr("pliant.integrate.lockstep.device.batches", lambda *_: [range(60), range(60, 100)])
+    monkeypatch.setattr(np, "empty", np.zeros)  # code 0 is that of a member which has ended
     ends = run(drop, {"stone.y": HEIGHTS}, 0.4, Impatient)
-    assert heard[0] == 32 and (ends.code == 0).sum() == 32 and (ends.code == -1).sum() == 68
-    assert ends.tally[ends.code == 0, 0, 0].sum() > 0 and np.isnan(ends.y[ends.code == -1]).all()
+    assert heard[0] == 0 and heard == sorted(heard)
+    assert 0 < heard[-1] <= (ends.code == 0).sum() < 60 and (ends.code[60:] == -1).all() and set(ends.code.tolist()) == {0, -1}
+    assert ends.tally[ends.code == 0, 0, 0].sum() > 0 and not np.isnan(ends.y[ends.code == 0]).any()
 
 
 @pytest.mark.parametrize("system", qualifying(), ids=lambda system: system.name)

@@ -41,7 +41,7 @@ ROLLED = """!0 = distinct !{!0, !1}
 !1 = !{!"llvm.loop.unroll.disable"}
 """
 at_once = range  # of a loop whose turns may happen at the same time: where loops are rolled, all of them read before any stores
-MOST_AT_ONCE = 64
+MOST_AT_ONCE = 64  # turns: more of them stay a loop, for short code
 
 
 def in_space(space: int) -> str:

@@ -292,8 +292,8 @@ class Rounds:
         fitting = min(LANES_BYTES, int(SHARE_OF_LANES * free)) // self.lane_bytes
         return max(WARP, min(-(-members // WARP), fitting // WARP) * WARP)
 
-    def run(self, buffers: Buffers, lanes: int, look: Callable[[], None] = lambda: None) -> None:
-        """Runs all members, so many of them at a time; looks every few rounds."""
+    def run(self, buffers: Buffers, lanes: int, goes_on: Callable[[int], bool] = lambda _: True) -> None:
+        """Runs all members, so many of them at a time; asks every few rounds whether to go on with those that are running."""
         memory = buffers.room("lanes", (lanes + WARP) * self.lane_bytes)  # the last ones are for threads without a member
         lists = buffers.room("lists", 4 * (self.lists * (1 + lanes) + lanes))  # and the kinds of all lanes
         counts = np.zeros(self.lists, dtype=np.int32)
@@ -308,8 +308,8 @@ class Rounds:
                 judge(live, memory, lists, lanes)
             buffers.get("lists", counts)
             live = int(counts[:-1].sum())
-            if live:
-                look()
+            if not goes_on(live):
+                return
 
 
 def batches(count: int, bytes_each: int, free: int, devices: int = 1) -> Sequence[range]:

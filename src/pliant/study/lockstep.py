@@ -50,6 +50,7 @@ SLIVER = 1e-9  # of a run: prescribed ends of steps are at least this far apart
 LEDGER_ROWS = 24  # rows at which the energy balance is checked, besides the end of the run
 MOST_JUDGED = 256  # Systems held whose numbers warnings read
 SHARE_OF_MEMORY = 0.25  # of the free memory, for the members that run at a time
+MOST_WITH_NUMBERS = 2**18  # members at a time that have constants of their own
 
 
 class Batch(NamedTuple):
@@ -108,11 +109,12 @@ class LockstepEnsemble:
 
     def run(self, threads: int, progress: Callable[[int, int], None] | None) -> None:
         self._threads = threads
+        together = self._together
         try:
-            for first in range(0, self.plan.count, self._together):
+            for first in range(0, self.plan.count, together):
                 if self.interrupted:
                     break
-                members = np.arange(first, min(first + self._together, self.plan.count))
+                members = np.arange(first, min(first + together, self.plan.count))
                 tell = None if progress is None else _Shifted(progress, first, self.plan.count)
                 self._take(members, threads, tell)
         except KeyboardInterrupt:
@@ -120,11 +122,16 @@ class LockstepEnsemble:
 
     @property
     def _together(self) -> int:
+        """Members at a time, by the memory that is free at present.
+
+        With parameters it is always the same: of members that are not plain numbers, few alike are run by `simulate`.
+        """
         traced = self.plan.first.traced
         own = traced.y0.size + traced.layout.n_changing
         by_rows = self.most.numbers // (1 + self._plan_times.size * (own + self.plan.first.observe.n_out))
         by_memory = int(SHARE_OF_MEMORY * free_memory()) // (8 * 3 * own)  # at the start, at the end, and what is made of that
-        return max(min(self.most.members, by_rows, by_memory), 64)
+        most = MOST_WITH_NUMBERS if self.plan.parameters else max(by_memory, ON_CORES.members)
+        return max(min(self.most.members, by_rows, most), 64)
 
     @property
     def _plan_times(self) -> Floats:
@@ -141,6 +148,11 @@ class LockstepEnsemble:
             return
         if self._numbers is not None:
             members = self._take_plain(self._numbers, members, threads, progress)
+        for first in range(0, members.size, ON_CORES.members):  # a System is held for each
+            self._take_compiled(members[first : first + ON_CORES.members], threads, progress)
+
+    def _take_compiled(self, members: Ints, threads: int, progress: Callable[[int], None] | None) -> None:
+        """Runs members whose Systems are compiled one by one."""
         groups: dict[tuple[object, ...], dict[int, Compiled]] = {}  # members of one structure with the same breakpoints and tables
         for member in members.tolist():
             try:

@@ -104,15 +104,15 @@ class DeviceRuns:
                 waiting.put(batch)
         except DeviceError as trouble:
             raise SolveError(f"GPU: {trouble}") from None
-        begun, seconds = [0] * len(self._devices), [0.0] * len(self._devices)
+        done, seconds = [0] * len(self._devices), [0.0] * len(self._devices)
 
         def work(number: int) -> None:
             before = 0
 
             def report(count: int) -> None:
-                begun[number] = before + count
+                done[number] = before + count
                 if progress is not None:
-                    progress(min(sum(begun), len(members)))
+                    progress(sum(done))
 
             try:
                 while not self._cancelled:
@@ -121,8 +121,9 @@ class DeviceRuns:
                     except queue.Empty:
                         return
                     seconds[number] += self._batch(number, members, tolerances, ends, batch, report)
-                    before += len(batch)
-                    report(0)
+                    if not self._cancelled:
+                        before += len(batch)
+                        report(0)
             except BaseException as trouble:  # of a thread, which nobody else would hear of
                 troubles.append(trouble)
 
@@ -132,7 +133,7 @@ class DeviceRuns:
         try:
             for worker in workers:
                 worker.join()
-        except KeyboardInterrupt:  # members in progress are finished
+        except KeyboardInterrupt:  # members in progress are given up: these may be all
             self.cancel()
             ends.interrupted = True
             for worker in workers:
@@ -170,12 +171,11 @@ class DeviceRuns:
         lanes, claimed = rounds.lanes(len(batch), device.free_bytes), np.zeros(1, dtype=np.int64)
 
         def run(buffers: Buffers) -> None:
-            def look() -> None:
+            def goes_on(live: int) -> bool:
                 buffers.get("next", claimed)
-                report(min(int(claimed[0]), len(batch)))
-                if self._cancelled:
-                    buffers.set("cancelled", np.ones(1, dtype=np.int64))
+                report(min(int(claimed[0]), len(batch)) - live)
+                return not self._cancelled
 
-            rounds.run(buffers, lanes, look)
+            rounds.run(buffers, lanes, goes_on)
 
         return run_batch(module, SHARED, numbers, inputs, outputs, RECORD_SYMBOL, run)

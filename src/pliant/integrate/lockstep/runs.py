@@ -156,7 +156,7 @@ class LockstepEnds:
 
     @classmethod
     def room(cls, count: int, model: LockstepModel, rows: int, *, filled: bool = True) -> LockstepEnds:
-        """Room for so many members. filled: with nan and -1, for what is not written."""
+        """Room for so many members, none of which was run. filled: with nan and -1, for what is not written."""
         pairs, n, changing = len(model.pairs), model.n, model.n_changing
 
         def numbers(*shape: int) -> Floats:
@@ -166,8 +166,9 @@ class LockstepEnds:
             return np.full(count, -1, dtype=np.int64) if filled else np.empty(count, dtype=np.int64)
 
         return cls(
-            code=whole(), event=whole(), t=numbers(), y=numbers(n), p=numbers(changing), tally=numbers(pairs, TALLIED),
-            reach=numbers(model.n_works, 2), steps=whole(), refused=whole(), row_y=numbers(rows, n), row_p=numbers(rows, changing),
+            code=np.full(count, -1, dtype=np.int64), event=whole(), t=numbers(), y=numbers(n), p=numbers(changing),
+            tally=numbers(pairs, TALLIED), reach=numbers(model.n_works, 2), steps=whole(), refused=whole(),
+            row_y=numbers(rows, n), row_p=numbers(rows, changing),
         )  # fmt: skip
 
     @property
