@@ -67,7 +67,8 @@ def one_step_errors(kind, h, equations):
 @every_method
 def test_one_step_and_its_dense_output_have_the_orders_claimed(kind, equations):
     """On a nonlinear, time-dependent problem: h^(order + 1) at the end, h^(dense order + 1) in between."""
-    steps = {RK4: (0.02, 0.01), DOP853: (0.15, 0.1), Auto: (0.15, 0.1), Radau9: (0.3, 0.2)}.get(kind, (0.05, 0.025))
+    # Radau9 at 0.24: its error is 90 times the round-off of its Newton iteration, 1e-14 on some processors
+    steps = {RK4: (0.02, 0.01), DOP853: (0.15, 0.1), Auto: (0.15, 0.1), Radau9: (0.36, 0.24)}.get(kind, (0.05, 0.025))
     coarse, fine = (np.array(one_step_errors(kind, h, equations)) for h in steps)
     end, inside = np.log(coarse / fine) / math.log(steps[0] / steps[1])
     assert end == pytest.approx(kind.tableau.order + 1, abs=0.1)

@@ -71,6 +71,33 @@ def test_other_processes_find_the_same_name():
     assert names.pop().split() == [of(calling), of(pendulum()), of(made(2.0))]
 
 
+def test_a_package_is_known_by_its_name_in_whatever_folder_it_was_installed(tmp_path):
+    """`pip install --target folder`: the packages there are not the user's own modules, whose content would count."""
+    package, record = tmp_path / "compiled_math", tmp_path / "compiled_math-1.0.dist-info" / "RECORD"
+    code = "import sys, compiled_math; from pliant.study.fingerprint import fingerprint;"
+    code += "print(fingerprint('a', 'b', lambda result: compiled_math.scale(result.T)))"
+    path = os.pathsep.join([str(Path(pl.__file__).parents[1]), str(tmp_path)])
+
+    def name(factor):
+        (package / "__init__.py").write_text(f"def scale(x): return {factor} * x\n")
+        command = [sys.executable, "-B", "-c", code]
+        return subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=True).stdout
+
+    package.mkdir()
+    assert name(2.0) != name(3.0)
+    record.parent.mkdir()
+    record.write_text("compiled_math/__init__.py,sha256=x,30\n")
+    assert name(2.0) == name(3.0)
+
+
+def test_attributes_of_compiled_and_slotted_classes_are_known():
+    class Slotted:
+        __slots__ = ("a",)
+
+    assert of(np.ndarray.T) != of(np.ndarray.shape)
+    assert of(lambda result: Slotted) != of(lambda result: np.ndarray)
+
+
 def test_what_cannot_be_known_is_refused(tmp_path):
     with (
         open(tmp_path / "file", "w") as file,

@@ -236,9 +236,9 @@ class TaskMotion:
                 raise ModelError.of("inverse_dynamics", "save", rule, h)
             _, basis, count = schur(motion.T, output="real", sort=lambda re, im, s=slack, g=grows: (re > s) == g)
             chosen = basis[:, :count].T  # rows: left invariant subspace
-            place = sparse.csr_matrix((np.ones(m), (range(m), range(k * m, (k + 1) * m))), shape=(m, n * m))
-            rate = sparse.kron(first[k], sparse.eye(m))
-            rows.append(sparse.csr_matrix(chosen) @ sparse.vstack([place, rate]))
+            place = sparse.csr_array((np.ones(m), (range(m), range(k * m, (k + 1) * m))), shape=(m, n * m))
+            rate = sparse.kron(first[[k]], sparse.eye_array(m))
+            rows.append(sparse.csr_array(chosen) @ sparse.vstack([place, rate]))
         held = sparse.vstack(rows)
         if held.shape[0] != 2 * m:
             raise SolveError("inverse_dynamics: the bending along the path grows at one end but not at the other; shorten the path")
@@ -251,8 +251,9 @@ class TaskMotion:
         import scipy.sparse as sparse
 
         m, every = len(self.modes), list(zip(times.tolist(), instants, zip(rates, seconds, strict=True), strict=True))
-        parts = [sparse.block_diag([self._slope(t, here, changes, kind) for t, here, changes in every]) for kind in range(3)]
-        unit = sparse.eye(m)
+        slopes = [[sparse.coo_array(self._slope(t, here, changes, kind)) for t, here, changes in every] for kind in range(3)]
+        parts = [sparse.block_diag(blocks) for blocks in slopes]
+        unit = sparse.eye_array(m)
         whole = parts[0] + parts[1] @ sparse.kron(first, unit) + parts[2] @ sparse.kron(second, unit)
         return sparse.vstack([whole.tocsr()[m:-m], ends]).tocsc()
 
@@ -278,7 +279,7 @@ def _differences(n: int, h: float) -> tuple[Any, Any]:
     import scipy.sparse as sparse
 
     width = 2 * STENCIL + 1
-    first, second = sparse.lil_matrix((n, n)), sparse.lil_matrix((n, n))
+    first, second = sparse.lil_array((n, n)), sparse.lil_array((n, n))
     for k in range(n):
         begin = min(max(k - STENCIL, 0), n - width)
         places = np.arange(begin, begin + width) - k

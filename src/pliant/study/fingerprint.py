@@ -27,6 +27,8 @@ from pliant.model.parameter import expression_of
 LENGTH = 32  # hexadecimal digits: 128 bits
 DEEPEST = 100  # levels of nesting
 _INSTALLED = ("site-packages", "dist-packages")
+# compiled functions and the attributes of compiled or slotted classes
+_NAMED = (np.ufunc, types.BuiltinFunctionType, types.MethodDescriptorType, types.GetSetDescriptorType, types.MemberDescriptorType)
 
 
 def fingerprint(part: str, field: str, x: Any) -> str:
@@ -117,7 +119,7 @@ class _Reading:
         wrapped = getattr(x, "__wrapped__", None)  # functools.cache and similar wrappers
         if isinstance(wrapped, types.FunctionType):
             return ["wrapped", self.words(wrapped)]
-        if isinstance(x, (np.ufunc, types.BuiltinFunctionType, types.MethodDescriptorType)):
+        if isinstance(x, _NAMED):
             return ["known", x.__name__]
         if hasattr(x, "__dict__") and not _is_known(type(x)):  # an object of a user-defined class
             return ["object", self.words(type(x)), self.words(dict(sorted(vars(x).items())))]
@@ -198,4 +200,13 @@ def _is_installed(module: types.ModuleType | None, name: str = "") -> bool:
     if top in sys.stdlib_module_names or top in ("pliant", "builtins"):
         return top != "__main__"
     place: Callable[[], Any] | str | None = getattr(module, "__file__", None)
-    return isinstance(place, str) and any(folder in Path(place).parts for folder in _INSTALLED)
+    return isinstance(place, str) and (any(folder in Path(place).parts for folder in _INSTALLED) or _is_recorded(top, place))
+
+
+@functools.cache
+def _is_recorded(top: str, place: str) -> bool:
+    """Whether an installer lists this file among those of a package, as `pip install --target` does in a folder of any name."""
+    folder = next((parent.parent for parent in Path(place).parents if parent.name == top), Path(place).parent)
+    records = folder.glob("*.dist-info/RECORD")
+    own = Path(place).relative_to(folder).as_posix() + ","
+    return any(line.startswith(own) for record in records for line in record.read_text(encoding="utf-8").splitlines())
