@@ -217,3 +217,11 @@ def test_a_run_through_contact_is_the_one_that_simulate_gives_to_the_bit():
     found = pl.sensitivities(bouncing_ball(), 0.35, ["mass"], method=FINE)
     assert final_state(result).tobytes() == final_state(found.result).tobytes()
     assert [record.peak_force for record in result.contacts] == [record.peak_force for record in found.result.contacts]
+
+
+def test_derivatives_of_a_run_that_ended_early_are_not_ok():
+    found = pl.sensitivities(pendulum(), 2.0, ["length"], max_steps=5)
+    assert not found.result.ok and not found.ok and found.final is None and not found.undefined
+    assert "the run ended early" in str(found) and found.until < 2.0
+    with pytest.raises(pl.SolveError, match="the run ended early"):
+        found.at_end("q")
