@@ -19,7 +19,7 @@ from pliant.codegen.directional_kernel import DirectionalCall, from_lanes, to_la
 from pliant.errors import SolveError
 from pliant.host.stages import Stages
 from pliant.integrate.methods import Auto
-from pliant.integrate.run_record import MARKS, TURNS
+from pliant.integrate.run_record import MARKS, RECORDS, STOPS, TURNS
 from pliant.integrate.tableaus import DOP853, Tableau
 from pliant.integrate.variation import Tolerances, Variation
 from pliant.run.simulate import Run
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-# Fraction of the duration of the phase: an event function crosses if, at its rate, it covers the size of its errors in less time.
-FAR_FROM_GRAZING = 100.0
 DEFAULT = Auto()  # its tolerances are used for a method that has none
 UNMOVED = 1e-12  # m or rad: effect of theta, by round-off, on an event function that does not depend on it
 STICKS = 1.0  # value in p of a contact whose friction sticks
@@ -220,6 +218,9 @@ class Walk:
                 return
             if last == len(tape.times):
                 self._finish(last - 1, p, dp, s)
+                if self._ends_in_doubt(last - 1, p, dp, s):
+                    self.until = float(tape.times[-1, 1])
+                    return
                 break
             p_next = self._parameters(tape.parameters[last])
             s = self._cross(last - 1, p, p_next, dp, s)
@@ -230,19 +231,18 @@ class Walk:
         self.final = s
 
     def _misses(self, near: Sequence[Approach]) -> bool:
-        """Whether a pair came so near in the last phase that a change within the tolerances would cause a contact."""
+        """Whether an event that matters was so near in the last phase that a change within the tolerances would cause it."""
         phase = self.phases[-1]
         if not phase.times.size:
             return False
         for approach in near:
             if not phase.times[0] <= approach.t <= phase.times[-1]:
                 continue
-            slots = self.traced.pairs[approach.pair]
             point = self.point_in(phase, approach.t)
-            seen = self._look_at(slots.gap, point)
+            seen = self._look_at(approach.event, point)
             error = max(seen.error, self.error_by_theta(seen.slopes))
-            lowest = seen.value - 0.5 * seen.rate**2 / approach.bend if approach.bend > 0.0 else seen.value
-            if lowest <= error:
+            lowest = approach.side * seen.value - (0.5 * seen.rate**2 / approach.bend if approach.bend > 0.0 else 0.0)
+            if lowest <= error and self._matters(approach, point, error):
                 self._stop_at_miss(approach, lowest, error)
                 return True
         return False
@@ -254,11 +254,40 @@ class Walk:
         s = from_lanes(phase.tangents[k])[: y.size, : self.directions]
         return EventPoint(t, y, phase.p, s, phase.dp, self.rhs(t, y, phase.p))
 
+    def _matters(self, approach: Approach, point: EventPoint, error: float) -> bool:
+        """Whether S would change if the event happened: only a flag may make no difference, such as that of a corner.
+
+        A neighbouring run that just goes through zero and back does so at this rate twice; S changes by the sum of both.
+        """
+        flag, rate = self.traced.events[approach.event].flag, np.sqrt(2.0 * approach.bend * error)
+        if flag is None or rate == 0.0:
+            return True
+        change = np.zeros_like(point.s)
+        for late, beyond in ((-rate / approach.bend, 1.0), (rate / approach.bend, 0.0)):
+            t, y = point.t + late, point.y + late * point.slope
+            seen = self._look_at(approach.event, EventPoint(t, y, point.p, point.s, point.dp, self.rhs(t, y, point.p)))
+            most = int(np.argmax(np.abs(seen.slopes) * self.tolerances.theta))
+            if seen.slopes[most] == 0.0:
+                return False
+            shift = -seen.value / seen.slopes[most]  # of theta, so that the run goes through zero here
+            y, p = y + shift * point.s[:, most], point.p + shift * point.dp[:, most]
+            sides = [self.rhs(t, y, _with(p, flag, value)) for value in (point.p[flag], 1.0 - point.p[flag])]
+            change += np.outer((2.0 * beyond - 1.0) * (sides[1] - sides[0]), seen.slopes / seen.rate)
+        count, theta = self.traced.n_controlled, self.tolerances.theta
+        allowed = self.tolerances.atol[:count] + self.tolerances.rtol * np.abs(point.y[:count])
+        largest = np.maximum(allowed[:, None], self.tolerances.rtol * np.abs(point.s[:count]) * theta)
+        return bool(np.any(np.abs(change[:count]) * theta > largest))
+
     def _stop_at_miss(self, approach: Approach, gap: float, error: float) -> None:
-        tolerance = f"the tolerances (rtol {self.tolerances.rtol:g}), here {error:.2g} m,"
-        reason = (f"the contact is missed by {max(gap, 0.0):.2g} m: a change within {tolerance} would close it and so change "
-                  "the number of impacts; no derivative exists beyond")  # fmt: skip
-        self.undefined.append(Undefined(approach.t, self.traced.pairs[approach.pair].pair.name, reason))
+        event, tolerance = self.traced.events[approach.event], f"the tolerances (rtol {self.tolerances.rtol:g}), here {error:.2g}"
+        if event.pair is not None and self.traced.pairs[event.pair].gap == approach.event:
+            reason = (f"the contact is missed by {max(gap, 0.0):.2g} m: a change within {tolerance} m, would close it and so "
+                      "change the number of impacts; no derivative exists beyond")  # fmt: skip
+        else:
+            effect = "end the run" if event.kind == STOPS else "make the equations switch"
+            reason = (f"its function misses zero by {max(gap, 0.0):.2g}: a change within {tolerance}, would {effect} there; "
+                      "no derivative exists beyond")  # fmt: skip
+        self.undefined.append(Undefined(approach.t, self._name(approach.event), reason))
         self.until = approach.t
         phase = self.phases.pop()
         kept = phase.times <= approach.t
@@ -330,6 +359,16 @@ class Walk:
             return None
         return seen.dt
 
+    def _ends_in_doubt(self, k: int, p: Floats, dp: Floats, s: Floats) -> bool:
+        """Whether an event that only just happened ended the run."""
+        ends = [e for e in np.flatnonzero(self.tape.hits[k]).tolist() if self.traced.events[e].kind == STOPS]
+        return any(self._event_slope(k, e, self._point(k, p, dp, s)) is None for e in ends)
+
+    def time_of_record(self, e: int, point: EventPoint) -> Floats | None:
+        """dt* of an event that may lie inside a step; None if a change within the tolerances would undo it."""
+        seen, k = self._look_at(e, point), int(np.searchsorted(self.tape.times[:, 1], point.t))
+        return None if self.traced.events[e].kind == RECORDS and self._is_undone(k, e, point, seen) else seen.dt
+
     def time_of(self, e: int, point: EventPoint) -> tuple[Floats, float]:
         """(dt*, the rate of the event function) of event e."""
         seen = self._look_at(e, point)
@@ -372,8 +411,6 @@ class Walk:
         rate = seen.rate
         if rate == 0.0:
             return True
-        if abs(rate) * (point.t - self.phases[-1].begin) > FAR_FROM_GRAZING * max(seen.error, self.error_by_theta(seen.slopes)):
-            return False
         t, y = float(self.tape.times[k, 0]), self.tape.begins[k]
         dy, dt = self.rhs(t, y, point.p)[:, None], np.ones(1)
         call, row = self._event_call(e, 1)
@@ -508,3 +545,9 @@ class Walk:
                 self._under_way[number].opening = Opening(
                     None, -values_slopes[number], s[slots.impulse].copy(), s[slots.lost].copy(), s[slots.rubbed].copy()
                 )
+
+
+def _with(p: Floats, entry: int, value: float) -> Floats:
+    changed = p.copy()
+    changed[entry] = value
+    return changed
