@@ -97,8 +97,7 @@ def _lowest(walk: Walk, event: int, side: float, steps: Sequence[int]) -> list[A
         t, h = float(tape.times[k, 0]), float(tape.times[k, 1] - tape.times[k, 0])
         y0, y1 = tape.begins[k], tape.ends[k]
         x = np.linspace(0.0, 1.0, LOOKS)[:, None]
-        slopes = h * x * (1.0 - x) ** 2 * rhs(t, y0, p) + h * x * x * (x - 1.0) * rhs(t + h, y1, p)
-        states.append(y0 + x * x * (3.0 - 2.0 * x) * (y1 - y0) + slopes)
+        states.append(cubic(x, h, (y0, y1), (rhs(t, y0, p), rhs(t + h, y1, p))))
         times.append(t + h * x[:, 0])
     every, where = np.concatenate([times[0], *(t[1:] for t in times[1:])]), np.vstack([states[0], *(y[1:] for y in states[1:])])
     out = np.empty((every.size, code.n_out))
@@ -109,6 +108,12 @@ def _lowest(walk: Walk, event: int, side: float, steps: Sequence[int]) -> list[A
         return []
     t, bend = _vertex(every[low - 1 : low + 2], distances[low - 1 : low + 2])
     return [Approach(t, event, side, bend)]
+
+
+def cubic(x: Floats | float, h: float, states: tuple[Floats, Floats], slopes: tuple[Floats, Floats]) -> Floats:
+    """The cubic over a step h through the states and slopes at its ends, at the fraction x of the step."""
+    bent = h * x * (1.0 - x) ** 2 * slopes[0] + h * x * x * (x - 1.0) * slopes[1]
+    return np.asarray(states[0] + x * x * (3.0 - 2.0 * x) * (states[1] - states[0]) + bent)
 
 
 def _vertex(times: Floats, distances: Floats) -> tuple[float, float]:

@@ -24,7 +24,7 @@ from pliant.integrate.tableaus import DOP853, Tableau
 from pliant.integrate.variation import Tolerances, Variation
 from pliant.run.simulate import Run
 from pliant.run.theta import Theta, active_entries
-from pliant.study.near_misses import Approach, approaches
+from pliant.study.near_misses import Approach, approaches, cubic
 from pliant.trace.contacts import PairSlots
 from pliant.trace.layout import CONSTANTS, PIECES
 
@@ -405,17 +405,23 @@ class Walk:
     def _is_undone(self, k: int, e: int, point: EventPoint, seen: EventSlopes) -> bool:
         """Whether a change of state or theta within the run's tolerances would prevent the event.
 
-        The condition is rate^2 <= 2 |g''| error, with g'' over step k, which ends here. The error is that of the extreme value at
-        which g would have turned back, so that a gap which only closes earlier or later does not count.
+        The condition is rate^2 <= 2 |g''| error, with g'' over the time in which g changes by its error, but no more than step k,
+        which leads here. The error is that of the extreme value at which g would have turned back, so that a gap which only closes
+        earlier or later does not count.
         """
         rate = seen.rate
         if rate == 0.0:
             return True
+        error = max(seen.error, self.error_by_theta(seen.slopes))
+        if error == 0.0:
+            return False
         t, y = float(self.tape.times[k, 0]), self.tape.begins[k]
-        dy, dt = self.rhs(t, y, point.p)[:, None], np.ones(1)
+        h = point.t - t
+        back = min(2.0 * error / abs(rate), h)
+        t, y = point.t - back, cubic(1.0 - back / h, h, (y, point.y), (self.rhs(t, y, point.p), point.slope))
         call, row = self._event_call(e, 1)
-        _, slopes = call(t, y, point.p, dy, dt, np.zeros((point.p.size, 1)))
-        bend = (rate - float(slopes[row, 0])) / (point.t - t)
+        _, slopes = call(t, y, point.p, self.rhs(t, y, point.p)[:, None], np.ones(1), np.zeros((point.p.size, 1)))
+        bend = (rate - float(slopes[row, 0])) / back
         error, pair = seen.error, self.traced.events[e].pair
         if pair is not None and self.traced.pairs[pair].gap == e and bend != 0.0:
             _, speeds = self.contact_slopes(point.t, point.y, point.p, point.s, None, point.dp)
