@@ -216,7 +216,7 @@ def sensitivities(
     parameters: names of the System's parameters; starts, rates: names of coordinates whose start positions and start rates are
     varied; all of these together are theta. of: quantities of the result to differentiate; all by default. values: parameter values
     by name, in SI units, that replace the parameters' own. control: keep the relative error of the derivatives below the method's
-    rtol in every step; without it, below 10 rtol. rtol: replaces the method's own. All other arguments are those of `simulate`.
+    rtol in every step; without it, below 33 rtol. rtol: replaces the method's own. All other arguments are those of `simulate`.
     If the run continues an earlier one, the state where that one ended counts as given.
     """
     from pliant.run.theta import ThetaPlan, theta_of
