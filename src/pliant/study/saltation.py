@@ -24,6 +24,7 @@ from pliant.integrate.tableaus import DOP853, Tableau
 from pliant.integrate.variation import Tolerances, Variation
 from pliant.run.simulate import Run
 from pliant.run.theta import Theta, active_entries
+from pliant.study.edges import first_edge
 from pliant.study.near_misses import Approach, approaches, cubic
 from pliant.trace.contacts import PairSlots
 from pliant.trace.layout import CONSTANTS, PIECES
@@ -157,6 +158,7 @@ class Walk:
         self._contact_rows = tuple(k for name in ("closing_speed", "normal_force", "friction_force")
                                    for k in range(observed[name].start, observed[name].stop))  # fmt: skip
         self._under_way: dict[int, Touch] = {}
+        self._corners = 0  # inside steps, so far
         self._calls: dict[tuple[str, int, tuple[int, ...] | None], DirectionalCall] = {}
         method = self.run.stepper.method
         steps_of = self.run.stepper.statistics.steps_of
@@ -214,7 +216,7 @@ class Walk:
                 raise SolveError(f"sensitivities: S must be finite and within its error tolerance, but was not {after}")
             self.phases.append(Phase(float(tape.times[first, 0]), p.copy(), dp.copy(), times[asked:end], states, tangents))
             asked, s = end, self.variation.s
-            if self._misses(near):
+            if self._crosses_edge(first, last, p) or self._misses(near):
                 return
             if last == len(tape.times):
                 self._finish(last - 1, p, dp, s)
@@ -229,6 +231,14 @@ class Walk:
                 self.until = float(tape.times[last - 1, 1])
                 return
         self.final = s
+
+    def _crosses_edge(self, first: int, last: int, p: Floats) -> bool:
+        """Whether the equations jump, or are infinitely steep, inside a step: only events mark jumps that derivatives take."""
+        before, self._corners = self._corners, self.variation.statistics["corners"]
+        crossed = first_edge(self, first, last, p) if self._corners > before else None
+        if crossed is not None:
+            self._stop_at(Undefined(crossed.t, crossed.operation, crossed.reason))
+        return crossed is not None
 
     def _misses(self, near: Sequence[Approach]) -> bool:
         """Whether an event that matters was so near in the last phase that a change within the tolerances would cause it."""
@@ -287,10 +297,14 @@ class Walk:
             effect = "end the run" if event.kind == STOPS else "make the equations switch"
             reason = (f"its function misses zero by {max(gap, 0.0):.2g}: a change within {tolerance}, would {effect} there; "
                       "no derivative exists beyond")  # fmt: skip
-        self.undefined.append(Undefined(approach.t, self._name(approach.event), reason))
-        self.until = approach.t
+        self._stop_at(Undefined(approach.t, self._name(approach.event), reason))
+
+    def _stop_at(self, undefined: Undefined) -> None:
+        """End derivatives inside the last phase."""
+        self.undefined.append(undefined)
+        self.until = undefined.t
         phase = self.phases.pop()
-        kept = phase.times <= approach.t
+        kept = phase.times <= undefined.t
         self.phases.append(replace(phase, times=phase.times[kept], states=phase.states[kept], tangents=phase.tangents[kept]))
 
     def _parameters(self, changing: Floats) -> Floats:
