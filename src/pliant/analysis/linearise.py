@@ -63,6 +63,7 @@ def _linearised(
     outputs: Sequence[str] | str | None,
     message: str,
 ) -> Linearisation:
+    from pliant.analysis.equilibrium import judged_at
     from pliant.analysis.mode_motion import MovedMechanism
     from pliant.analysis.operating_point import Dynamics
     from pliant.analysis.selected import selected
@@ -77,7 +78,7 @@ def _linearised(
         message = f"the point is not in balance: it accelerates by up to {np.max(np.abs(model.drift)):.3g} m/s^2 or rad/s^2"
     elif np.max(np.abs(model.own_drift), initial=0.0) > AT_REST:
         message = f"the point is not in balance: a state changes by {np.max(np.abs(model.own_drift)):.3g} per second"
-    return model.collected(message, moved)
+    return model.collected(message, moved, judged_at(equations, dynamics.point))
 
 
 def _inputs_of(equations: ImplicitEquations, operating: OperatingPoint, inputs: Sequence[str] | str | None) -> Mapping[str, str]:
@@ -189,7 +190,7 @@ class LinearEquations:
         a[free], forces[keep] = solved[: len(free)], solved[len(free) :]
         return _Response(given.xi, given.v, a, forces, given.bristles, given.signals)
 
-    def collected(self, message: str, mechanism: object) -> Linearisation:
+    def collected(self, message: str, mechanism: object, warnings: tuple[str, ...] = ()) -> Linearisation:
         """The matrices, by name."""
         dynamics, space, response = self.dynamics, self.space, self.response
         independent = list(space.independent)
@@ -225,6 +226,7 @@ class LinearEquations:
             free_states=tuple(free_states),
             message=message,
             mechanism=mechanism,  # type: ignore[arg-type]
+            warnings=warnings,
         )  # fmt: skip
 
     def _second_order(self, A: Floats, core: Sequence[int], r: int) -> tuple[Floats, Floats, Floats]:

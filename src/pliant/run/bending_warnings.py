@@ -58,7 +58,7 @@ def compression(evidence: Rows) -> Iterator[str]:
         if evidence.largest_force[_number(evidence, node)] <= allowed:
             continue  # too small even if the whole force acted along the beam
         (times, _), pressed = evidence.series, _compression(evidence, node)
-        if _grown(times, limits.first_frequency**2 * (pressed / allowed - 1.0)) > GROWN:
+        if evidence.growth(limits.first_frequency**2 * (pressed / allowed - 1.0)) > GROWN:
             k = int(np.nanargmax(pressed))
             yield (
                 f"beam {node.name!r} is compressed by {pressed[k]:.3g} N at t = {times[k]:.6g} s, {pressed[k] / load:.2g} "
@@ -78,7 +78,7 @@ def rotation(evidence: Rows) -> Iterator[str]:
     for node, limits in fast:
         _, about_y, about_z = moving[_number(evidence, node)].omega
         speed = np.hypot(about_y, about_z) + np.zeros(times.size)
-        if _grown(times, speed**2 - _share(limits) * limits.first_frequency**2) > TURNED:
+        if evidence.growth(speed**2 - _share(limits) * limits.first_frequency**2) > TURNED:
             k = int(np.nanargmax(speed))
             yield (
                 f"beam {node.name!r} turns across its axis at {speed[k]:.3g} rad/s at t = {times[k]:.6g} s, "
@@ -204,9 +204,3 @@ def _fastest(evidence: Rows, node: Node) -> float:
                 fastest += float(np.sum(evidence.largest_v[slot.v : slot.v + len(slot.motion.rates)]))
         k = nodes[k].parent
     return fastest
-
-
-def _grown(times: Floats, square: Floats) -> float:
-    """int sqrt(square) dt over intervals whose both ends exceed the limit: how often a deflection would grow e-fold."""
-    rate = np.sqrt(np.where(square > 0.0, square, 0.0))
-    return float(np.minimum(rate[:-1], rate[1:]) @ np.diff(times)) if times.size > 1 else 0.0

@@ -15,7 +15,7 @@ from pliant.run.accounts import energy_balance, energy_given
 from pliant.run.beam_limits import UniformBeamLimits, limits_of
 from pliant.run.bending_warnings import compression, deflection, rotation, slope
 from pliant.run.contact_warnings import deep_start, indentation, restitution
-from pliant.run.evidence import Evidence, Rows
+from pliant.run.evidence import Evidence, LastingState, Rows
 from pliant.run.joint_warnings import shared_loads, unloaded
 from pliant.run.starts import unresisted
 
@@ -65,6 +65,7 @@ WARNINGS: tuple[Warning, ...] = (
 
 
 OF_ROWS: tuple[Callable[[Rows], Iterable[str]], ...] = (deflection, slope)  # also for states that were not integrated
+OF_STATE: tuple[Callable[[Rows], Iterable[str]], ...] = (compression, rotation, *OF_ROWS)  # of equilibria and linearisations
 
 
 # about rows and the hardest contacts of a run, whatever its energies
@@ -74,6 +75,11 @@ OF_COURSE: tuple[Warning, ...] = (compression, rotation, deflection, slope, rest
 def warnings_of_rows(rows: Rows) -> tuple[str, ...]:
     """The warnings about states that were not integrated."""
     return tuple(sentence for warning in OF_ROWS for sentence in warning(rows))
+
+
+def warnings_of_state(state: LastingState) -> tuple[str, ...]:
+    """The warnings about an equilibrium, a steady motion or the point of a linearisation."""
+    return tuple(sentence for warning in OF_STATE for sentence in warning(state))
 
 
 def warnings_of(evidence: Evidence) -> tuple[str, ...]:
