@@ -149,6 +149,12 @@ def below(x: Scalar, corner: Scalar) -> Scalar:
     return x < corner if decide is None else decide(corner)
 
 
+def call_law(function: Callable[..., Scalar], *arguments: Scalar) -> Scalar:
+    """function(*arguments) of a law of the user's own; in a run its comparisons are events, as those in formulas are."""
+    call = next((x.call_law for x in arguments if hasattr(x, "call_law")), None)
+    return function(*arguments) if call is None else call(function, arguments)
+
+
 FUNCTIONS: dict[str, Callable[..., Scalar]] = {
     f.__name__: f
     for f in (sin, cos, tan, asin, acos, atan, atan2, sinh, cosh, tanh, exp, log, sqrt, absolute, sign, floor,

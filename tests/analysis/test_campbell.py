@@ -26,6 +26,20 @@ def test_modes_are_followed_through_a_crossing():
     assert np.all(diagram.damping_ratios == 0.0) and all(diagram.stable)
 
 
+@pytest.mark.parametrize("modes", [pl.Modes("cf", 5, plane="z"), pl.Modes("cf", 8, plane="z"),
+                                   pl.ElementModes(4, "cantilever", "z"), pl.ElementModes(7, "cantilever", "z")])  # fmt: skip
+def test_a_turning_blade_stiffens_by_default_whatever_the_number_of_its_modes(modes):
+    """Flap of a blade on an axle without radius at 12 sqrt(E I / mu) / L^2: 13.1702 of the same unit (Hodges, Rutkowski 1981)."""
+    section = pl.Section.rectangle(height=0.02, width=0.004)
+    blade = pl.Beam(length=1.0, section=section, material=pl.STEEL, theory="euler-bernoulli", modes=modes)
+    unit = math.sqrt(pl.STEEL.E * section.Iy / (pl.STEEL.density * section.A))
+    system = pl.System("rotor", gravity=(0, 0, 0))
+    system.add("blade", blade, joint=pl.Revolute())
+    found = pl.campbell(system, over={"blade.angle": [12.0 * unit]})
+    assert found.warnings == ()
+    assert found.frequencies[0, 0] / unit == pytest.approx(13.1702, rel=1e-3)
+
+
 def test_a_disc_that_spins_on_springs_precesses_as_its_gyroscopic_moment_says():
     """I_t u'' - i I_p w u' + k u = 0 of the tilt u = a + i b: forward and backward roots."""
     across, polar, stiffness = 0.02, 0.03, 50.0

@@ -72,6 +72,62 @@ def test_accelerations_agree_to_1e_10(build, stiffening):
             assert np.max(np.abs(other - found[0])) < 1e-10 * size
 
 
+def test_accelerations_of_many_modes_agree_too():
+    """Beyond four modes in a plane, polynomials take the place of pairs of modes."""
+
+    def build():
+        system = pl.System("many modes", gravity=(0.3, -9.81, 1.0))
+        first = system.add("first", link("full", 5, planes="yz"), joint=pl.Universal(angles=(0.2, -0.3)))
+        system.add("second", link("full", 1, 0.6, "yz"), joint=pl.Revolute(axis=(1.0, 2.0, 0.5)), on=first.tip)
+        return system
+
+    tracings = [trace(build(), form) for form in ("articulated", "gibbs_appell", "denoc")]
+    assert [len(node.body.forms) for node in tracings[0].tree.nodes] == [6, 0]
+    for q, v in random_states(tracings[0].tree, seed=5):
+        found = [accelerations(traced, q, v) for traced in tracings]
+        for other in found[1:]:
+            assert np.max(np.abs(other - found[0])) < 1e-9 * np.max(np.abs(found[0]))
+
+
+def test_polynomials_in_place_of_pairs_converge_to_them(monkeypatch):
+    """The same four modes by both, at tip deflections of a tenth of the length: the difference falls with each two polynomials."""
+    from pliant.beams import fields
+    from pliant.dynamics import library
+
+    def found():
+        monkeypatch.setattr(library, "_KEPT", type(library._KEPT)())
+        fields._orthonormal.cache_clear()
+        traced = trace(planar())
+        return np.array([accelerations(traced, q, v) for q, v in random_states(traced.tree, seed=3)])
+
+    def planar():
+        system = pl.System("four modes", gravity=(0.3, -9.81))
+        on = system.add("link", link("full", 4), joint=pl.Revolute(angle=0.3)).tip
+        system.add("next", pl.RigidBody(mass=0.3, com=(0.1, 0.0), inertia=1e-3), joint=pl.Revolute(angle=0.3), on=on)
+        return system
+
+    exact, errors = found(), []
+    monkeypatch.setattr(fields, "FEW", 0)
+    for count in (6, 8, 12, 16):
+        monkeypatch.setattr(fields, "POLYNOMIALS", count)
+        errors.append(np.max(np.abs(found() - exact)) / np.max(np.abs(exact)))
+    fields._orthonormal.cache_clear()
+    assert errors[0] < 0.05 and errors[1] < 0.5 * errors[0] and errors[2] < 0.1 * errors[1] and errors[3] < 0.01 * errors[2]
+
+
+def test_a_bent_beam_of_many_modes_keeps_its_inertia():
+    """`linear` has none left at a tip deflection of 5 % of the length; the refusal names it."""
+
+    def bent(stiffening, count):
+        system = pl.System("bent", gravity=(0, 0))
+        system.add("arm", link(stiffening, count), joint=pl.Revolute(), initial={"y1": 0.04})
+        return pl.simulate(system, 1e-4)
+
+    assert all(bent("auto", count).ok for count in (4, 5))
+    with pytest.raises(pl.SolveError, match=r"mass matrix is singular.*stiffening 'linear' of 'arm' takes inertia away"):
+        bent("linear", 8)
+
+
 @pytest.mark.parametrize("build", SYSTEMS.values(), ids=SYSTEMS)
 def test_published_equations_come_from_no_energy_but_both_recursions_have_them(build):
     """Terms are left out of the equations of motion themselves: what differentiates energies cannot know, and is refused."""
@@ -120,6 +176,16 @@ def test_a_stiffened_chain_in_free_flight_keeps_energy_and_both_momenta_to_1e_10
     assert np.max(np.abs(angular - angular[0])) < 1e-10 * np.max(np.abs(angular[0]))
     assert np.max(np.abs(run["a.y1"])) > 0.01  # it did bend
     assert np.max(np.abs(run.of_body("tip_deflection", "a")[:, 0])) > 1e-4  # and drew back
+
+
+def test_a_beam_of_many_modes_in_free_flight_does_so_too():
+    system = pl.System("free beam", gravity=(0, 0))
+    on = system.add("a", link("full", 5), joint=pl.Planar(velocity=(0.3, 0.5), rate=4.0), initial={"y1": 0.02, "y2": 0.004}).tip
+    system.add("b", pl.RigidBody(mass=0.2, com=(0.1, 0.0), inertia=1e-3), joint=pl.Revolute(rate=-3.0), on=on)
+    run = pl.simulate(system, 0.1, method=TIGHT)
+    assert run.ok and np.ptp(run.ledger.energy) < 1e-9 * run.ledger.energy[0]
+    for name in ("momentum", "angular_momentum"):
+        assert np.max(np.abs(run.values[name] - run.values[name][0])) < 1e-10 * np.max(np.abs(run.values[name][0]))
 
 
 @pytest.mark.parametrize("stiffening", ["full", "cubic"])

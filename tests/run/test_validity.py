@@ -309,3 +309,43 @@ def test_the_gallery_is_silent_but_for_what_deserves_a_word(system):
     deserved = DESERVED.get(system.name, [])
     assert len(run.warnings) == len(deserved), run.warnings
     assert all(words in sentence for words, sentence in zip(deserved, run.warnings, strict=True))
+
+
+# ---------------------------------------------------------------------------------------------------------------- analyses
+
+
+def test_an_equilibrium_beyond_the_theory_of_its_beam_is_not_called_stable_without_a_warning():
+    rest = pl.equilibrium(clamped(strip(), (0.0, -20.0)))
+    assert rest.stable
+    assert "0.1 of it" in rest.warnings[0] and "rod" in rest.warnings[0]
+    assert of(rest.warnings, "has a slope of")
+    assert "2 warnings" in repr(rest) and f"warning: {rest.warnings[0]}" in str(rest)
+    assert rest.to_result().warnings == rest.warnings
+    assert pl.equilibrium(clamped(strip(), (0.0, -1.0))).warnings == ()
+
+
+def test_a_linearisation_and_its_modes_and_responses_carry_the_warnings_of_their_point():
+    linear = pl.linearise(clamped(strip(), (0.0, -20.0)), inputs="load y")
+    assert of(linear.warnings, "bends by")
+    found = linear.modes()
+    assert found.warnings == linear.frequency_response().warnings == linear.warnings
+    assert linear.warnings[0] in str(linear) and linear.warnings[0] in str(found)
+    assert found.animated(0).warnings == linear.warnings
+    assert pl.linearise(clamped(strip(), (0.0, -1.0))).warnings == ()
+
+
+def test_a_beam_at_rest_has_time_to_buckle():
+    load = math.pi**2 * rigidity() / 4.0
+    for share, warned in ((1.1, True), (0.9, False)):
+        rest = pl.equilibrium(clamped(strip(modes=pl.Modes("cf", 3)), (-share * load, 0.0)))
+        assert bool(of(rest.warnings, "times its buckling load")) is warned
+
+
+def test_a_campbell_diagram_names_the_first_of_the_speeds_at_which_it_is_not_valid():
+    system = pl.System("rotor", gravity=(0, 0))
+    system.add("blade_1", strip(), joint=pl.Revolute())
+    first = FIRST * math.sqrt(rigidity() / (pl.STEEL.density * FLAT.A))
+    found = pl.campbell(system, {"blade_1.angle": np.array([0.0, 0.5, 1.5, 2.0]) * first})
+    (sentence,) = found.warnings
+    assert sentence.startswith(f"blade_1.angle = {1.5 * first:g} and 1 more: beam 'blade_1' turns across its axis")
+    assert sentence in str(found)

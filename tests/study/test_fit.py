@@ -99,6 +99,7 @@ def test_what_the_data_cannot_tell_is_named():
     still.event("far", lambda t, q, v: q["s.displacement"] - 10.0 * unused)
     found = pl.fit(still, {"time": TIME, "s.displacement": exact(TIME, 30.0, 0.0)}, ["mass", "unused"])
     assert found.unidentifiable == {"unused": "no measured value depends on it"}
+    assert not found.ok and "unused was not found: no measured value depends on it" in found.message
     assert found.values["mass"] == pytest.approx(1.0, rel=1e-7)
     assert "not determined: unused: no measured value" in str(found)
 
@@ -106,6 +107,55 @@ def test_what_the_data_cannot_tell_is_named():
 def test_a_value_at_its_bound_is_said():
     found = pl.fit(oscillator(), measured(TIME, noise=0.0), ["loss", "rate"], bounds={"loss": (0.1, 0.3)})
     assert found.values["loss"] == pytest.approx(0.3, abs=1e-6) and list(found.at_bounds) == ["loss"]
+
+
+@pytest.mark.parametrize("start", [0.2, 0.0])
+def test_a_value_of_zero_is_determined_and_at_its_bound(start):
+    found = pl.fit(oscillator(loss=start), measured(TIME, noise=0.0, loss=0.0), ["rate", "loss"])
+    assert found.ok and found.values["loss"] == pytest.approx(0.0, abs=1e-6) and list(found.at_bounds) == ["loss"]
+    assert not found.unidentifiable and found.standard_errors["loss"] < 1e-6
+
+
+def test_units_of_parameters_do_not_decide_what_is_determined():
+    """The same lever arm in units of 1e12 m, which begins at zero: its effect on the run is as large as that of the other."""
+    system = pl.System("pendulum", gravity=(0, -9.81))
+    tiny, stiff = pl.Parameter("tiny", 0.0), pl.Parameter("stiff", 25.0)
+    system.add("s", pl.RigidBody(mass=1.0, inertia=1e-3),
+               joint=pl.Prismatic(displacement=0.1, spring=pl.Spring(stiffness=stiff, rest=1e12 * tiny)))  # fmt: skip
+    data = {"time": TIME, "s.displacement": 0.02 + exact(TIME, 30.0, 0.0, begin=0.08)}
+    found = pl.fit(system, data, ["tiny", "stiff"])
+    assert found.ok and not found.unidentifiable
+    assert found.values == pytest.approx({"tiny": 2e-14, "stiff": 30.0}, rel=1e-6)
+
+
+def test_a_wrong_model_leaves_a_pattern_that_is_said():
+    data = measured(TIME, noise=2e-4)
+    assert pl.fit(oscillator(), data, ["rate", "loss"]).warnings == ()
+    wrong = pl.fit(oscillator(mass=0.9), data, ["rate"], guess={"loss": 0.5})
+    (said,) = wrong.warnings
+    assert "s.displacement" in said and "correlation from row to row is 0.9" in said and "standard errors are too small" in said
+    assert f"warning: {said}" in str(wrong)
+
+
+def test_white_noise_leaves_no_pattern():
+    found = [pl.fit(oscillator(), measured(TIME, seed=seed), ["rate", "loss"]) for seed in range(10)]
+    assert [one.warnings for one in found] == [()] * 10
+
+
+def test_a_switching_time_is_found_together_with_its_gain():
+    time = np.linspace(0.0, 1.5, 151)
+
+    def pushed(start, gain):
+        system, switch, gain = oscillator(), pl.Parameter("switch", start, "s", low=0.0, high=1.4), pl.Parameter("gain", gain)
+        system.drive("push", "s.displacement", pl.Formula(lambda t, q, v: pl.where(t > switch, gain, 0.0), breakpoints=(switch,)))
+        return system
+
+    truth = pl.simulate(pushed(0.5, 2.6), 1.5, save=time.tolist())
+    noise = 1e-4 * np.random.default_rng(0).normal(size=time.size)
+    found = pl.fit(pushed(0.35, 2.0), {"time": time, "s.displacement": truth["s.displacement"] + noise}, ["switch", "gain"])
+    assert found.ok and found.warnings == ()
+    for name, true in {"switch": 0.5, "gain": 2.6}.items():
+        assert abs(found.values[name] - true) < 4.0 * found.standard_errors[name] < 1e-2
 
 
 def test_units_gaps_and_other_names():

@@ -133,3 +133,17 @@ def test_constraints_that_cannot_hold_are_said():
     never = pl.Constraint(lambda run: -run.minimum(GAP), high=1e-4, name="depth")
     best = pl.optimise(dropped_ball(), lambda run: run.peak_force(), ["stiffness"], [never], t_end=0.6, save=1e-3, max_runs=30)
     assert not best.ok and "violated constraints: depth" in best.message
+
+
+def test_a_parameter_that_could_not_be_searched_for_is_said():
+    def late(run):
+        return (run["ball.y"] - 0.1)[5] ** 2  # before it touches the floor
+
+    best = pl.optimise(dropped_ball(), late, ["stiffness"], t_end=0.2, save=0.01)
+    assert not best.ok and "stiffness was not searched for: the objective does not depend on it near 20000" in best.message
+
+
+@pytest.mark.parametrize(("sense", "ok"), [(1.0, True), (-1.0, False)])
+def test_a_start_where_the_derivative_is_zero_is_ok_only_at_a_minimum(sense, ok):
+    best = pl.optimise(dropped_ball(), lambda run: sense * (run.parameter("stiffness") - 2e4) ** 2, ["stiffness"], t_end=0.1)
+    assert best.ok is ok and ("the derivative of the objective by stiffness is zero at 20000" in best.message) is not ok

@@ -16,6 +16,7 @@ from pliant.gallery.telescopic_arm import system as telescopic
 from pliant.gallery.tipping_arm import system as tipping
 from pliant.model.friction_law import FRICTION_LAWS
 from pliant.model.normal_law import NORMAL_LAWS
+from pliant.study.differentiated_run import Runner
 from registered import FRICTION, made
 
 FINE = pl.DOP853(rtol=1e-11, atol=1e-14)
@@ -213,6 +214,48 @@ def test_an_impact_that_hardly_fails_to_happen_is_said_too():
     found = pl.sensitivities(pendulum_above(1e-10), 0.7, ["length", "height"], rtol=1e-8)
     (said,) = found.undefined
     assert "missed by 1e-10 m" in said.reason and said.name == "floor bob.tip" and no_nan(found)
+
+
+def swinging(kind: str, beyond: float) -> pl.System:
+    """A mass on a spring whose amplitude ends `beyond` short of where something happens."""
+    amplitude, limit = pl.Parameter("amplitude", 0.3), pl.Parameter("limit", 0.3 + beyond)
+    limits = pl.Limits(low=-5.0, high=limit, stiffness=1e4, damping=50.0) if kind == "damped stop" else None
+    system = pl.System("swinging", gravity=(0.0, 0.0))
+    joint = pl.Prismatic(displacement=-amplitude, axis="x", spring=pl.Spring(stiffness=100.0), limits=limits)
+    system.add("mass", pl.RigidBody(mass=1.0, inertia=1.0), joint=joint)
+    pushes = {
+        "jump": lambda t, q, v: pl.where(q["mass.displacement"] > limit, -50.0, 0.0),
+        "corner": lambda t, q, v: -1e3 * pl.where(q["mass.displacement"] > limit, q["mass.displacement"] - limit, 0.0),
+    }
+    if kind in pushes:
+        system.drive("push", "mass.displacement", pushes[kind])
+    if kind in ("end", "record"):
+        system.event("there", lambda t, q, v: q["mass.displacement"] - limit, stop=kind == "end")
+    return system
+
+
+@pytest.mark.parametrize("kind", ["damped stop", "jump", "end"])
+def test_what_is_only_just_reached_or_missed_and_would_change_the_run_is_said(kind):
+    for beyond in (1e-8, 0.0, -1e-7):
+        found = pl.sensitivities(swinging(kind, beyond), 0.5, ["amplitude", "limit"], rtol=1e-6, of="q")
+        (said,) = found.undefined
+        assert not found.ok and found.final is None and said.t == pytest.approx(0.1 * math.pi, abs=1e-3) == found.until
+    for beyond in (1e-4, -1e-4):
+        assert pl.sensitivities(swinging(kind, beyond), 0.5, ["amplitude", "limit"], rtol=1e-8, of="q").ok
+
+
+def test_a_corner_that_is_only_just_reached_or_missed_leaves_derivatives_alone():
+    found = pl.sensitivities(swinging("corner", 1e-8), 0.5, ["amplitude", "limit"], rtol=1e-6, of="q")
+    assert found.ok and found.final[0] == pytest.approx([-math.cos(5.0), 0.0], abs=1e-5)
+
+
+def test_the_time_of_an_event_that_only_just_happens_has_no_derivative():
+    system = swinging("record", -1e-7)
+    found = pl.sensitivities(system, 0.5, ["amplitude", "limit"], rtol=1e-6, of="q")
+    assert found.ok and len(found.result.events) == 2 and found.events == ()
+    run = Runner("optimise", system, 0.5, ["amplitude"], {}, {"rtol": 1e-6}).at({"amplitude": 0.3})
+    with pytest.raises(pl.SolveError, match="'there': its time has no derivative, because it only just happens"):
+        run.event_time("there")
 
 
 def test_a_start_on_the_zero_of_a_contact_is_said_where_theta_decides_which_side_it_is_on():

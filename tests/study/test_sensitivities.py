@@ -217,3 +217,29 @@ def test_a_run_through_contact_is_the_one_that_simulate_gives_to_the_bit():
     found = pl.sensitivities(bouncing_ball(), 0.35, ["mass"], method=FINE)
     assert final_state(result).tobytes() == final_state(found.result).tobytes()
     assert [record.peak_force for record in result.contacts] == [record.peak_force for record in found.result.contacts]
+
+
+def test_derivatives_of_a_run_that_ended_early_are_not_ok():
+    found = pl.sensitivities(pendulum(), 2.0, ["length"], max_steps=5)
+    assert not found.result.ok and not found.ok and found.final is None and not found.undefined
+    assert "the run ended early" in str(found) and found.until < 2.0
+    with pytest.raises(pl.SolveError, match="the run ended early"):
+        found.at_end("q")
+
+
+@pytest.mark.parametrize("friction", [pl.Karnopp(mu_static=0.5, mu_kinetic=0.4), pl.Coulomb(mu=0.5)])
+def test_derivatives_of_a_body_at_rest_are_as_accurate_as_those_of_one_that_moves(friction):
+    """Steps of a resting state may have any length, but its derivative by the stiffness below it oscillates."""
+    stiffness, weight = pl.Parameter("stiffness", 1e5), 9.81
+    system = pl.System("resting", gravity=(0.0, -9.81))
+    slide = system.add("slide", pl.RigidBody(mass=0.3, inertia=1.0), joint=pl.Prismatic(axis="x"))
+    body = system.add("body", pl.RigidBody(mass=1.0, inertia=1.0), on=slide.tip,
+                      joint=pl.Prismatic(axis="y", displacement=-weight / 1e5))  # fmt: skip
+    system.contact(points=body.root, against=pl.Plane(normal=(0, 1)), normal=pl.Hertz(stiffness=stiffness, exponent=1.0),
+                   friction=friction, name="floor")  # fmt: skip
+    for t_end in (0.05, 0.6):
+        found = pl.sensitivities(system, t_end, ["stiffness"], rtol=1e-7, of="q", save=[t_end])
+        omega, sag = math.sqrt(1e5), weight / 1e10
+        expected = [sag * (1.0 - math.cos(omega * t_end)), sag * omega * math.sin(omega * t_end)]
+        assert found.ok and found.result.stats["steps"] < 100
+        assert relative(found.final[[1, 3], 0] * [omega, 1.0], np.array(expected) * [omega, 1.0]) < 1e-4

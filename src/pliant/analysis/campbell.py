@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
 
+NUMBER = re.compile(r"(?<![\w'])-?\d+(\.\d+)?(e[-+]?\d+)?")  # not within a name
 UNLIKE = 1.0  # cost of orthogonal shapes (MAC = 0), in octaves of frequency difference
 
 
@@ -34,6 +36,7 @@ class Campbell:
     is_speed: bool  # True if `over` is the rate of a coordinate, rad/s or m/s; False if it is a parameter
     eigenvalues: Complexes
     stable: tuple[bool, ...]  # for each value: True if no mode grows
+    warnings: tuple[str, ...] = ()  # what to know before believing the numbers
 
     @property
     def frequencies(self) -> Floats:
@@ -47,6 +50,9 @@ class Campbell:
 
     def __repr__(self) -> str:
         return f"<Campbell {self.name!r}: {self.eigenvalues.shape[1]} modes over {len(self.values)} values of {self.over}>"
+
+    def __str__(self) -> str:
+        return "\n".join([repr(self), *(f"warning: {sentence}" for sentence in self.warnings)])
 
 
 def campbell(
@@ -79,7 +85,18 @@ def campbell(
         at = equilibrium(system, parameters=numbers, steady=turning) if turning else None
         modes.append(linearise(system, at=at, parameters=numbers, inputs=(), outputs=()).modes())
     stable = tuple(bool(np.all(one.damping_ratios >= -1e-9)) for one in modes)
-    return Campbell(system.name, name, values, is_speed, followed(modes), stable)
+    warnings = _once(name, {value: one.warnings for value, one in zip(values.tolist(), modes, strict=True)})
+    return Campbell(system.name, name, values, is_speed, followed(modes), stable, warnings)
+
+
+def _once(over: str, found: Mapping[float, Sequence[str]]) -> tuple[str, ...]:
+    """The warnings of all values; of those that differ only in their numbers, the first."""
+    alike: dict[str, list[tuple[float, str]]] = {}
+    for value, sentences in found.items():
+        for sentence in sentences:
+            alike.setdefault(NUMBER.sub("", sentence), []).append((value, sentence))
+    return tuple(f"{over} = {same[0][0]:g}{f' and {len(same) - 1} more' if len(same) > 1 else ''}: {same[0][1]}"
+                 for same in alike.values())  # fmt: skip
 
 
 def followed(modes: Sequence[NaturalModes]) -> Complexes:

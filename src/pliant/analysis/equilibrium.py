@@ -21,7 +21,7 @@ from pliant.results.table import QUANTITIES
 
 if TYPE_CHECKING:  # casadi is imported only when an analysis begins
     from pliant.analysis.balance import Balance
-    from pliant.analysis.implicit_equations import ImplicitEquations
+    from pliant.analysis.implicit_equations import EvaluationPoint, ImplicitEquations
     from pliant.analysis.operating_point import OperatingPoint
     from pliant.analysis.rest import Rest
     from pliant.results.result import Result
@@ -61,6 +61,7 @@ class Equilibrium:
     labels: Mapping[str, Sequence[str]]
     operating: OperatingPoint
     system: System = field(repr=False)
+    warnings: tuple[str, ...] = ()  # what to know before believing the numbers
 
     @property
     def t(self) -> float:
@@ -121,10 +122,11 @@ class Equilibrium:
         mechanism = MovedMechanism(self.system, self.operating, self.parameters)
         still = np.zeros(len(self.labels["rate"]))
         result = mechanism.rows([still], np.array([self.t]), self.message, equilibrium=dict(self.steady))
-        return replace(result, final_state=self.state)
+        return replace(result, final_state=self.state, warnings=self.warnings)
 
     def __repr__(self) -> str:
-        return f"<Equilibrium {self.name!r}: {self.message}>"
+        warned = f"; {len(self.warnings)} warning{'s' * (len(self.warnings) > 1)}" if self.warnings else ""
+        return f"<Equilibrium {self.name!r}: {self.message}{warned}>"
 
     def __str__(self) -> str:
         lines = [repr(self)]
@@ -134,7 +136,7 @@ class Equilibrium:
             metre, newton = turning.get(pair, ("m", "N"))
             words = f"pressed with {contact.force:.6g} {newton}" if contact.closed else f"open by {contact.gap:.3g} {metre}"
             lines.append(f"  {pair}: {words}")
-        return "\n".join(lines)
+        return "\n".join([*lines, *(f"  warning: {sentence}" for sentence in self.warnings)])
 
 
 def equilibrium(
@@ -215,7 +217,8 @@ def _collected(system: System, balance: Balance, rest: Rest, turning: dict[str, 
     judged = stability_of(balance, rest, dynamics, operating)
     held = [f"friction alone holds {', '.join(rubbed)}"] if rubbed else []
     held += [f"only at this {name}: the balance changes as it moves on" for name in turning if not _goes_on(balance, rest, name)]
-    values, labels = observed_values(still if dynamics is None else moving, missing.point if dynamics is None else dynamics.point)
+    seen, point = (still, missing.point) if dynamics is None else (moving, dynamics.point)
+    values, labels = observed_values(seen, point)
     return Equilibrium(
         name=system.name,
         message="; ".join([rest.way, judged.words, *held]),
@@ -227,6 +230,7 @@ def _collected(system: System, balance: Balance, rest: Rest, turning: dict[str, 
         labels=labels,
         operating=operating,
         system=system,
+        warnings=judged_at(seen, point, values),
     )
 
 
@@ -240,11 +244,28 @@ def _goes_on(balance: Balance, rest: Rest, name: str) -> bool:
     return is_balanced(balance, balance.at(balance.equations.moved(rest.q, change)), ALIKE)
 
 
-def observed_values(equations: ImplicitEquations, point: object) -> tuple[dict[str, Floats], dict[str, tuple[str, ...]]]:
-    """Every quantity of a result at one point, in the shape given by its labels."""
+def judged_at(equations: ImplicitEquations, point: EvaluationPoint, values: Mapping[str, Floats] | None = None) -> tuple[str, ...]:
+    """The warnings about a state that lasts; values: the quantities there, if they are known already."""
+    from pliant.run.evidence import JUDGED, LastingState
+    from pliant.run.validity import warnings_of_state
+
+    state = LastingState(equations, np.array([point.t]), {})
+    if not state.bending:
+        return tuple(equations.warnings)
+    known = values or observed_values(equations, point, JUDGED)[0]
+    state = replace(state, values={name: known[name][None] for name in JUDGED})
+    return (*equations.warnings, *warnings_of_state(state))
+
+
+def observed_values(
+    equations: ImplicitEquations, point: EvaluationPoint, names: Sequence[str] | None = None
+) -> tuple[dict[str, Floats], dict[str, tuple[str, ...]]]:
+    """The quantities of a result at one point, all by default, in the shapes given by their labels."""
     observed, labels = equations.observed, equations.labels
+    if names is not None:
+        observed = {name: observed[name] for name in names}
     columns = [equations.tracer.column(scalars) for scalars in observed.values()]
-    arrays = equations.function("observed", columns).call(point.arguments)  # type: ignore[attr-defined]
+    arrays = equations.function("observed", columns).call(point.arguments)
     values = {}
     for name, array in zip(observed, arrays, strict=True):
         values[name] = np.array(array).ravel().reshape([len(labels[d]) for d in QUANTITIES[name].dims])

@@ -30,6 +30,7 @@ class FrequencyResponse:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     values: Complexes  # indexed by frequency, output, input
+    warnings: tuple[str, ...] = ()  # what to know before believing the numbers
 
     @property
     def magnitude(self) -> Floats:
@@ -64,7 +65,7 @@ def frequency_response(linear: Linearisation, frequencies: Sequence[float] | Flo
             values[k] = linear.C @ np.linalg.solve(1j * w * np.eye(n) - linear.A, linear.B) + linear.D
         except np.linalg.LinAlgError:  # the frequency is exactly that of an undamped mode
             values[k] = np.inf
-    return FrequencyResponse(linear.name, chosen, linear.inputs, linear.outputs, values)
+    return FrequencyResponse(linear.name, chosen, linear.inputs, linear.outputs, values, linear.warnings)
 
 
 def _checked(frequencies: Sequence[float] | Floats) -> Floats:

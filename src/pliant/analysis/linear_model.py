@@ -47,6 +47,7 @@ class Linearisation:
     free_states: tuple[int, ...]  # indices in `states` of those whose motion is not prescribed
     message: str = ""
     mechanism: MovedMechanism | None = field(default=None)
+    warnings: tuple[str, ...] = ()  # what to know before believing the numbers
 
     def modes(self) -> NaturalModes:
         """Natural frequencies, damping ratios and mode shapes."""
@@ -78,7 +79,7 @@ class Linearisation:
         parts = [repr(self), self.message] if self.message else [repr(self)]
         parts += [f"{kind}: {', '.join(names)}" for kind, names in
                   (("states", self.states), ("inputs", self.inputs), ("outputs", self.outputs)) if names]  # fmt: skip
-        return "\n".join(parts)
+        return "\n".join([*parts, *(f"warning: {sentence}" for sentence in self.warnings)])
 
 
 def _plain(name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +14,7 @@ from pliant.errors import ModelError
 from pliant.model.check import did_you_mean
 from pliant.model.refused import require_bodies
 from pliant.model.system import System
+from pliant.run.inertia import SINGULAR
 
 if TYPE_CHECKING:  # casadi is imported only when an analysis begins
     from pliant.analysis.equilibrium import Equilibrium
@@ -63,6 +64,7 @@ def _linearised(
     outputs: Sequence[str] | str | None,
     message: str,
 ) -> Linearisation:
+    from pliant.analysis.equilibrium import judged_at
     from pliant.analysis.mode_motion import MovedMechanism
     from pliant.analysis.operating_point import Dynamics
     from pliant.analysis.selected import selected
@@ -77,7 +79,23 @@ def _linearised(
         message = f"the point is not in balance: it accelerates by up to {np.max(np.abs(model.drift)):.3g} m/s^2 or rad/s^2"
     elif np.max(np.abs(model.own_drift), initial=0.0) > AT_REST:
         message = f"the point is not in balance: a state changes by {np.max(np.abs(model.own_drift)):.3g} per second"
-    return model.collected(message, moved)
+    linear = model.collected(message, moved, judged_at(equations, dynamics.point))
+    return linear if _has_inertia(linear.M) else replace(linear, warnings=(_negative(system, linear), *linear.warnings))
+
+
+def _has_inertia(M: Floats) -> bool:
+    """Whether the mass matrix is positive definite."""
+    d = np.diag(M)
+    if np.any(d <= 0.0):
+        return False
+    return not d.size or bool(np.linalg.eigvalsh(M / np.sqrt(np.outer(d, d)))[0] > SINGULAR * d.size)
+
+
+def _negative(system: System, linear: Linearisation) -> str:
+    from pliant.analysis.modes import largest_parts
+    from pliant.run.starts import unresisted
+
+    return unresisted(system, linear.t, largest_parts(linear.coordinates, np.linalg.eigh(linear.M)[1][:, 0]))
 
 
 def _inputs_of(equations: ImplicitEquations, operating: OperatingPoint, inputs: Sequence[str] | str | None) -> Mapping[str, str]:
@@ -189,7 +207,7 @@ class LinearEquations:
         a[free], forces[keep] = solved[: len(free)], solved[len(free) :]
         return _Response(given.xi, given.v, a, forces, given.bristles, given.signals)
 
-    def collected(self, message: str, mechanism: object) -> Linearisation:
+    def collected(self, message: str, mechanism: object, warnings: tuple[str, ...] = ()) -> Linearisation:
         """The matrices, by name."""
         dynamics, space, response = self.dynamics, self.space, self.response
         independent = list(space.independent)
@@ -225,6 +243,7 @@ class LinearEquations:
             free_states=tuple(free_states),
             message=message,
             mechanism=mechanism,  # type: ignore[arg-type]
+            warnings=warnings,
         )  # fmt: skip
 
     def _second_order(self, A: Floats, core: Sequence[int], r: int) -> tuple[Floats, Floats, Floats]:

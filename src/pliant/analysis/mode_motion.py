@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -76,7 +76,7 @@ def swinging(mechanism: MovedMechanism, modes: NaturalModes, number: int, size: 
     changes = [amplitude * (shape * np.exp(2j * np.pi * t)).real for t in times]
     w = float(modes.frequencies[number])
     words = f"mode {number}: {w:.6g} rad/s ({w / (2.0 * np.pi):.6g} Hz), damping ratio {modes.damping_ratios[number]:.3g}"
-    return mechanism.rows(changes, times, words, mode=number)
+    return replace(mechanism.rows(changes, times, words, mode=number), warnings=modes.warnings)  # the drawing exaggerates
 
 
 def _reach(mechanism: MovedMechanism, shape: NDArray[np.complex128]) -> float:

@@ -41,6 +41,7 @@ class NaturalModes:
     shapes: Complexes  # one column per mode, one row per entry of `coordinates`; the largest entry of a column is 1
     coordinates: tuple[str, ...]  # all tangent coordinates, including dependent and prescribed ones
     mechanism: MovedMechanism | None = None
+    warnings: tuple[str, ...] = ()  # what to know before believing the numbers
 
     @property
     def frequencies(self) -> Floats:
@@ -92,7 +93,7 @@ class NaturalModes:
         lines = [f"{'mode':>4}  {'rad/s':>12}  {'Hz':>12}  {'damping':>10}  moves most"]
         for k, (w, ratio) in enumerate(zip(self.frequencies, self.damping_ratios, strict=True)):
             lines.append(f"{k:>4}  {w:>12.6g}  {w / (2 * np.pi):>12.6g}  {ratio:>10.3g}  {self.moving(k)}")
-        return "\n".join(lines)
+        return "\n".join([*lines, *(f"warning: {sentence}" for sentence in self.warnings)])
 
 
 def largest_parts(names: tuple[str, ...], column: Complexes | Floats) -> str:
@@ -111,7 +112,7 @@ def modes_of(linear: Linearisation) -> NaturalModes:
     order = np.lexsort((values.real, np.where(values.imag > 0.0, np.abs(values), 0.0)))
     shapes = np.array([_normalised(shapes[:, k]) for k in order]).T
     return NaturalModes(linear.name, values[order], shapes.reshape(len(linear.all_coordinates), -1), linear.all_coordinates,
-                 linear.mechanism)  # fmt: skip
+                 linear.mechanism, linear.warnings)  # fmt: skip
 
 
 def _eigen(linear: Linearisation) -> tuple[Complexes, Complexes]:

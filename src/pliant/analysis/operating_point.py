@@ -14,6 +14,7 @@ from pliant.analysis.jacobians import Derivatives, derivatives
 from pliant.analysis.modes import largest_parts
 from pliant.errors import SolveError
 from pliant.integrate.grip_states import STICKS
+from pliant.run.starts import lightened
 
 Floats = NDArray[np.float64]
 
@@ -92,7 +93,8 @@ class Dynamics:
         names = tuple(self.equations.tree.rates[k] for k in self.free)
         moving = largest_parts(names, np.linalg.svd(mass)[2][-1])
         part = f"system {self.equations.system.name!r}"
-        return f"{part}: the mass matrix is singular: no mass or inertia resists a motion of {moving}"
+        why = lightened(self.equations.system)
+        return f"{part}: the mass matrix is singular: no mass or inertia resists a motion of {moving}{why}"
 
     def _solved(self, point: EvaluationPoint) -> EvaluationPoint:
         """The point with accelerations and constraint forces solved for; at an equilibrium the accelerations are zero."""

@@ -65,7 +65,7 @@ def equilibrium_data(rest: Equilibrium) -> dict[str, Any]:
     contacts = {pair: {"closed": found.closed, "gap_m": found.gap, "force_N": found.force} for pair, found in rest.contacts.items()}
     return {"system": rest.name, "message": rest.message, "stable": rest.stable, "steady": dict(rest.steady),
             "coordinates": rest.coordinates, "reactions": reactions, "contacts": contacts,
-            "parameters": dict(rest.parameters)}  # fmt: skip
+            "parameters": dict(rest.parameters), "warnings": list(rest.warnings)}  # fmt: skip
 
 
 def _print(rest: Equilibrium) -> None:
@@ -93,3 +93,5 @@ def _print(rest: Equilibrium) -> None:
         for pair, contact in rest.contacts.items():
             table.add_row(plain(pair), "closed" if contact.closed else "open", f"{contact.gap:.4g}", f"{contact.force:.5g}")
         console.print(table)
+    for sentence in rest.warnings:
+        say(f"warning: {sentence}")

@@ -54,10 +54,13 @@ def modes(
     except OSError as trouble:
         stop(FAILED, f"{trouble.filename}: cannot be written: {trouble.strerror or trouble}")
     if as_json:
-        write_json({"system": found.name, "message": linear.message, "modes": rows(found), "written": written})
+        write_json({"system": found.name, "message": linear.message, "modes": rows(found), "warnings": list(found.warnings),
+                    "written": written})  # fmt: skip
     elif not quiet:
         say(f"{found.name}: {linear.message}")
         _print(found)
+        for sentence in found.warnings:
+            say(f"warning: {sentence}")
         for name in written:
             say(f"written to {name}")
 

@@ -17,10 +17,12 @@ from dataclasses import dataclass, field
 import casadi as ca
 
 from pliant.codegen.guards import idle_guards, vanishing
+from pliant.codegen.nonsmooth import EDGES, JUMP
 from pliant.codegen.program import CONSTANT, NONE, PARAMETER, STATE, TIME, Program
 
 _COMPARISONS = frozenset((ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE))
 _TRUTHS = frozenset((*_COMPARISONS, ca.OP_AND, ca.OP_OR, ca.OP_NOT))
+_CORNERS = frozenset((ca.OP_FMIN, ca.OP_FMAX, ca.OP_FABS, ca.OP_COPYSIGN))
 _STEPS = frozenset((ca.OP_FLOOR, ca.OP_CEIL, ca.OP_SIGN, *_TRUTHS))  # piecewise constant
 
 
@@ -33,6 +35,7 @@ class DirectionalPrograms:
     decisions: Program | None  # (t, y, p) -> truth values; None if the function compares nothing
     active: tuple[int, ...]  # entries of p that have seeds
     guards: tuple[frozenset[int], ...]  # for every decision: entries of p; while one is zero the decision has no effect
+    edges: tuple[str, ...]  # for every decision: the operation that it is about
     zero_coefficients: Mapping[int, int]  # by coefficient: sets of guards; one idle guard makes it zero (guards.py)
 
     @property
@@ -66,6 +69,7 @@ class _Differentiation:
         self.moving = [False] * len(self.source.kind)  # whether a value depends on t or y
         self.idle = idle_guards(self.source)
         self.guards: list[frozenset[int]] = []  # guards of each decision
+        self.edges: list[str] = []  # its operation
 
     def finish(self) -> DirectionalPrograms:
         seed_of = {place: self.source.n_y + 1 + k for k, place in enumerate(self.active)}
@@ -86,7 +90,7 @@ class _Differentiation:
             self.asking.outputs = self.deciding
             asked = pruned(self.asking)
         return DirectionalPrograms(pruned(self.primal), pruned(self.linear), asked, self.active, tuple(self.guards),
-                                   zero_coefficients)  # fmt: skip
+                                   tuple(self.edges), zero_coefficients)  # fmt: skip
 
     def _guard(self) -> dict[int, int]:
         """Let the linear program leave out values of idle guards; returns which coefficients are zero then."""
@@ -124,7 +128,7 @@ class _Differentiation:
             self.sides[result] = self.primal.value(kind, *(self.sides.get(each, each) for each in x))
         if kind in _STEPS or all(d is None for d in dx):
             self.tangents.append(None)
-        elif decided is not None:
+        elif decided is not None and kind in _CORNERS:
             self.tangents.append(self._branch(kind, decided, x, dx))
         else:
             self.tangents.append(self._tangent(kind, result, x, dx))
@@ -132,20 +136,19 @@ class _Differentiation:
     # ---- corners
 
     def _decision(self, value: int, kind: int, asked: list[int]) -> int | None:
-        """The entry of p that says on which side of a corner a value is; None if the value has no corner."""
+        """The entry of p that says on which side of its edge a value is; None if it has none that can be crossed."""
         if kind in _COMPARISONS:
             truth = self.asked[-1]
         elif kind in (ca.OP_FMIN, ca.OP_FMAX):
             truth = self.asking.value(ca.OP_LT, *(asked if kind == ca.OP_FMIN else asked[::-1]))  # whether the first is the result
-        elif kind in (ca.OP_FABS, ca.OP_SIGN):
-            truth = self.asking.value(ca.OP_LT, self.asking.constant(0.0), asked[0])
-        elif kind == ca.OP_COPYSIGN:
-            truth = self.asking.value(ca.OP_LT, self.asking.constant(0.0), asked[1])
+        elif kind in EDGES and (kind in _CORNERS or EDGES[kind].what == JUMP):
+            truth = self.asking.value(ca.OP_LT, self.asking.constant(0.0), EDGES[kind].place(self.asking, *asked))
         else:
             return None
         if truth not in self.deciding:
             self.deciding.append(truth)
             self.guards.append(self.idle[value])
+            self.edges.append(EDGES[kind].name)
         k = self.deciding.index(truth)
         self.guards[k] &= self.idle[value]
         decided = self.primal.value(PARAMETER, self.source.n_p + k)

@@ -29,6 +29,7 @@ class DirectionalKernel:
     n_p: int
     n_out: int
     guards: tuple[frozenset[int], ...] = ()  # for each decision: entries of p; while one is zero the decision has no effect
+    edges: tuple[str, ...] = ()  # for each decision: the operation that it is about
 
     @classmethod
     def of(
@@ -39,7 +40,8 @@ class DirectionalKernel:
         decide = None if parts.decisions is None else compile_function(parts.decisions, cache=cache, largest=largest)
         primal = compile_function(parts.primal, cache=cache, largest=largest)
         linear = compile_linear(parts.linear, parts.zero_coefficients, cache=cache, largest=largest)
-        return cls(primal, linear, decide, parts.active, program.n_p, len(program.outputs), parts.guards)
+        return cls(primal, linear, decide, parts.active, program.n_p, len(program.outputs), parts.guards,
+                   parts.edges)  # fmt: skip
 
     @property
     def n_y(self) -> int:

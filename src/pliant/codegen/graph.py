@@ -9,7 +9,7 @@ simplified as in CasADi.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import casadi as ca
 
@@ -25,6 +25,22 @@ NONE = -1  # stands for a missing argument
 _ADD, _SUB, _MUL, _DIV, _NEG, _INV = ca.OP_ADD, ca.OP_SUB, ca.OP_MUL, ca.OP_DIV, ca.OP_NEG, ca.OP_INV
 _SQ, _SQRT, _SIN, _COS, _TWICE, _FABS = ca.OP_SQ, ca.OP_SQRT, ca.OP_SIN, ca.OP_COS, ca.OP_TWICE, ca.OP_FABS
 _COMMUTATIVE = frozenset((_ADD, _MUL, ca.OP_FMIN, ca.OP_FMAX, ca.OP_EQ, ca.OP_NE, ca.OP_AND, ca.OP_OR))
+
+
+class Decisions(Protocol):
+    """Decides operations with edges; None: they are computed as they are."""
+
+    def compared(self, below: Scalar, above: Scalar) -> Scalar | None:
+        """The scalar to use for below < above."""
+
+    def at_corner(self, below: Scalar, above: Scalar) -> Scalar | None:
+        """The same for a corner of minimum, maximum or absolute."""
+
+    def in_table(self, below: Scalar, above: Scalar) -> Scalar | None:
+        """The same for a corner of a table."""
+
+    def floor(self, x: TracedScalar) -> Scalar | None:
+        """The scalar to use for floor(x)."""
 
 
 class Graph:
@@ -43,9 +59,9 @@ class Graph:
         self._constants: dict[float, TracedScalar] = {}
         self._numbers: dict[int, TracedScalar] = {}  # constants that are Numbers, by node in the graph of numbers
         self.lift: Callable[[Any], Scalar] = float  # converts any other object to a number or a scalar of this graph
-        # (below, above) -> the scalar to use for below < above; None: the comparison itself
-        self.on_comparison: Callable[[Scalar, Scalar], Scalar | None] | None = None
-        self.on_corner: Callable[[Scalar, Scalar], Scalar | None] | None = None  # the same for a corner of a table
+        self.decisions: Decisions | None = None  # how comparisons in a user's formula are decided
+        # calls a law of the user's own: (function, its arguments) -> its value
+        self.call_of_law: Callable[[Callable[..., Any], tuple[Scalar, ...]], Scalar] | None = None
 
     def arguments(self, node: int) -> list[int]:
         if self.kind[node] < 0:
@@ -80,8 +96,8 @@ class Graph:
         return self._node(code, left.number, right.number)
 
     def compare(self, code: int, below: Scalar, above: Scalar) -> Scalar:
-        """below < above or below <= above; if `on_comparison` is set, it may replace the comparison."""
-        decided = None if self.on_comparison is None else self.on_comparison(below, above)
+        """below < above or below <= above, unless it is decided otherwise."""
+        decided = None if self.decisions is None else self.decisions.compared(below, above)
         return self.binary(code, below, above) if decided is None else decided
 
     def sum(self, x: TracedScalar, y: TracedScalar) -> Scalar:
@@ -343,7 +359,10 @@ class TracedScalar:
         return self
 
     def __abs__(self) -> Scalar:
-        return self.graph.unary(ca.OP_FABS, self)
+        decided = None if self.graph.decisions is None else self.graph.decisions.at_corner(0.0, self)
+        return self.graph.unary(ca.OP_FABS, self) if decided is None else decided.where(self, -self)
+
+    fabs = __abs__
 
     def __lt__(self, other: Scalar) -> Scalar:
         return self.graph.compare(ca.OP_LT, self, other)
@@ -388,10 +407,30 @@ class TracedScalar:
         return chosen + (graph.binary(ca.OP_IF_ELSE_ZERO, other, b) if not _is_zero(b) else 0.0)
 
     def fmin(self, other: Scalar) -> Scalar:
-        return self.graph.binary(ca.OP_FMIN, self, other)
+        decided = None if self.graph.decisions is None else self.graph.decisions.at_corner(self, other)
+        return self.graph.binary(ca.OP_FMIN, self, other) if decided is None else decided.where(self, other)
 
     def fmax(self, other: Scalar) -> Scalar:
-        return self.graph.binary(ca.OP_FMAX, self, other)
+        decided = None if self.graph.decisions is None else self.graph.decisions.at_corner(other, self)
+        return self.graph.binary(ca.OP_FMAX, self, other) if decided is None else decided.where(self, other)
+
+    def sign(self) -> Scalar:
+        decided = None if self.graph.decisions is None else self.graph.decisions.compared(0.0, self)
+        return self.graph.unary(ca.OP_SIGN, self) if decided is None else decided.where(1.0, -1.0)
+
+    def floor(self) -> Scalar:
+        decided = None if self.graph.decisions is None else self.graph.decisions.floor(self)
+        return self.graph.unary(ca.OP_FLOOR, self) if decided is None else decided
+
+    def below(self, corner: Scalar) -> Scalar:
+        """self < corner, for a corner of a table."""
+        decided = None if self.graph.decisions is None else self.graph.decisions.in_table(self, corner)
+        return self < corner if decided is None else decided
+
+    def call_law(self, function: Callable[..., Any], arguments: tuple[Scalar, ...]) -> Scalar:
+        """The value of a law of the user's own, which has this scalar among its arguments."""
+        call = self.graph.call_of_law
+        return function(*arguments) if call is None else call(function, arguments)
 
     def hypot(self, other: Scalar) -> Scalar:
         return self.graph.binary(ca.OP_HYPOT, self, other)
@@ -425,30 +464,12 @@ def _unary(code: int) -> Callable[[TracedScalar], Scalar]:
 _METHODS = {
     "sin": ca.OP_SIN, "cos": ca.OP_COS, "tan": ca.OP_TAN, "arcsin": ca.OP_ASIN, "arccos": ca.OP_ACOS,
     "arctan": ca.OP_ATAN, "sinh": ca.OP_SINH, "cosh": ca.OP_COSH, "tanh": ca.OP_TANH, "exp": ca.OP_EXP,
-    "log": ca.OP_LOG, "sqrt": ca.OP_SQRT, "fabs": ca.OP_FABS, "sign": ca.OP_SIGN, "floor": ca.OP_FLOOR,
+    "log": ca.OP_LOG, "sqrt": ca.OP_SQRT,
 }  # fmt: skip
 for _name, _code in _METHODS.items():
     setattr(TracedScalar, _name, _unary(_code))
 
-
-def _sign(self: TracedScalar) -> Scalar:
-    """The sign, by comparison with zero if comparisons are replaced by decisions."""
-    decided = None if self.graph.on_comparison is None else self.graph.on_comparison(0.0, self)
-    return self.graph.unary(ca.OP_SIGN, self) if decided is None else decided.where(1.0, -1.0)
-
-
-TracedScalar.sign = _sign  # type: ignore[attr-defined]
-
-
-def _below(self: TracedScalar, corner: Scalar) -> Scalar:
-    """self < corner, for a corner of a table."""
-    decided = None if self.graph.on_corner is None else self.graph.on_corner(self, corner)
-    return self < corner if decided is None else decided
-
-
-TracedScalar.below = _below  # type: ignore[attr-defined]
-
-_UFUNCS = {**{name: name for name in _METHODS}, "absolute": "fabs", "negative": "__neg__"}
+_UFUNCS = {name: name for name in (*_METHODS, "fabs", "sign", "floor")} | {"absolute": "fabs", "negative": "__neg__"}
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "add": lambda a, b: a + b, "subtract": lambda a, b: a - b, "multiply": lambda a, b: a * b,
     "divide": lambda a, b: a / b, "power": lambda a, b: a**b,

@@ -90,6 +90,21 @@ class Tracer(Graph):
         """The number of the node of a CasADi element."""
         return self.node_of(self._wrap(element))
 
+    def symbols_in(self, x: Scalar) -> set[int]:
+        """The nodes of all symbols that x is computed from."""
+        seen, waiting, found = set[int](), [self.node_of(x)], set[int]()
+        while waiting:
+            node = waiting.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            waiting += self.arguments(node)
+            if self.kind[node] == SYMBOL:
+                found.add(node)
+            elif self.kind[node] == FOREIGN:
+                found |= {self.number_of(symbol) for symbol in ca.symvar(self._sx[node])} - self.values.keys()
+        return found
+
     def knows_all(self, nodes: Iterable[int]) -> bool:
         """Whether the graph holds these nodes completely, with no part known only to CasADi."""
         if not self._has_foreign:

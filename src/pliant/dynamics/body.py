@@ -2,15 +2,16 @@
 
 A body's material moves by fixed fields: r = sum_A rho_A(z) W_A, section rotation sum_A rho_A(z) Theta_A. Bodies differ only in the
 weights rho as functions of the body's coordinates z: a rigid body has one field, its position, of weight one; a beam adds a field
-of weight z_j for each mode; a beam that foreshortens adds fields of weight z_j z_k; a telescopic link has fields whose integrals
-depend on its free length. With the columns d rho/dz and the bias rho'' at z'' = 0, one set of formulas serves all bodies.
-Accelerations are those of the frame's origin in space, so h_b does not depend on its velocity.
+of weight z_j for each mode; a beam that foreshortens adds fields of weight z_j z_k or z^T S z / 2; a telescopic link has fields
+whose integrals depend on its free length. With the columns d rho/dz and the bias rho'' at z'' = 0, one set of formulas serves all
+bodies. Accelerations are those of the frame's origin in space, so h_b does not depend on its velocity.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol
 
 from pliant.dynamics.algebra import (
@@ -141,10 +142,15 @@ class Shape:
         own = _matrix(column, self.against)
         centrifugal = dot(omega, times(own, omega)) - dot(omega, omega) * trace(own)
         swirl = ZERO
-        for b, rate in self.weights.rate.items() if self.weights.coriolis else ():
-            for d, g in column.items():
-                swirl = add(swirl, scale(rate * g, axial(self.fields.second[b][d])))
+        for d, g in column.items() if self.weights.coriolis else ():
+            swirl = add(swirl, scale(g, self.swirls[d]))
         return centrifugal + 2.0 * dot(omega, swirl) + self._pair(column, self.weights.bias)
+
+    @cached_property
+    def swirls(self) -> Mapping[int, Vec]:
+        """int mu r' x W_d of every field d of a column."""
+        used = sorted({d for column in self.weights.columns for d in column})
+        return {d: axial(_matrix(self.weights.rate, [row[d] for row in self.fields.second])) for d in used}
 
     def kinetic_energy(self, omega: Vec, velocity: Vec) -> Scalar:
         """Kinetic energy T from the same integrals, for verification and for the energy ledger."""
@@ -173,7 +179,8 @@ class BeamBody:
     """A rigid body (no modes) or a beam: field 0 is the undeformed position, the others are modes of weight z_j.
 
     Each of the `products` of two or three modes, (j, k) or (j, k, l), adds a field of weight z_j z_k or z_j z_k z_l: the axial
-    shortening due to bending, and the corresponding correction of the transverse displacement.
+    shortening due to bending, and the corresponding correction of the transverse displacement. Each of the `forms` S adds, before
+    them, a field of weight 1/2 z^T S z: the axial shortening of a beam with many modes.
     """
 
     constants: Fields
@@ -181,6 +188,7 @@ class BeamBody:
     stiffness: tuple[tuple[float, ...], ...] = ()  # stiffness matrix of the modes, N/m
     dampings: tuple[tuple[str, tuple[tuple[float, ...], ...]], ...] = ()  # kind, matrix of the modal rates
     products: tuple[tuple[int, ...], ...] = ()
+    forms: tuple[tuple[tuple[float, ...], ...], ...] = ()  # 1/m
     coriolis: bool = True
 
     @property
@@ -203,7 +211,14 @@ class BeamBody:
         rate: dict[int, Scalar] = {j + 1: rates[j] for j in range(self.modes)}
         columns: list[dict[int, Scalar]] = [{j + 1: 1.0} for j in range(self.modes)]
         bias: dict[int, Scalar] = {}
-        for number, modes in enumerate(self.products, start=1 + self.modes):
+        for number, form in enumerate(self.forms, start=1 + self.modes):
+            slopes = linear(form, z)
+            position[number] = 0.5 * total(a * b for a, b in zip(z, slopes, strict=True))
+            rate[number] = total(a * b for a, b in zip(rates, slopes, strict=True))
+            bias[number] = quadratic_form(form, rates)
+            for column, slope in zip(columns, slopes, strict=True):
+                column[number] = slope
+        for number, modes in enumerate(self.products, start=1 + self.modes + len(self.forms)):
             position[number], others = _product(z, modes), _without_each(modes)
             rate[number] = total(rates[j] * _product(z, rest) for j, rest in others)
             both = [(j, k, rest) for j, left in others for k, rest in _without_each(left)]

@@ -126,7 +126,8 @@ def _beam_body(beam: Beam, shapes: Shapes) -> BeamBody:
     )
     merge = EqualNumbers().merged  # a separate table: stiffnesses are unrelated to masses
     dampings = tuple((kind, merge(matrix)) for kind, matrix in of_modes.damping.items())
-    return BeamBody(fields, shapes.count, merge(of_modes.stiffness), dampings, of_fields.products,
+    stiffness, forms = merge(of_modes.stiffness), EqualNumbers().merged(of_fields.forms)
+    return BeamBody(fields, shapes.count, stiffness, dampings, of_fields.products, forms,
                     coriolis=beam.stiffening_taken != "as-published")  # fmt: skip
 
 

@@ -92,7 +92,8 @@ def _named_body(name: str, now: BeamBody, changed: Mapping[str, BeamBody | None]
         (kind, naming.visit(f"{name}.damping.{kind}", matrix, [other and dict(other.dampings)[kind] for other in others]))
         for kind, matrix in now.dampings
     )
-    return replace(now, constants=constants, stiffness=stiffness, dampings=dampings)
+    forms = _Naming(symbols, changed).visit(f"{name}.shortening", now.forms, [other and other.forms for other in others])
+    return replace(now, constants=constants, stiffness=stiffness, dampings=dampings, forms=forms)
 
 
 def _named_shapes(name: str, model: Body, symbols: Symbols) -> UnitShapes:

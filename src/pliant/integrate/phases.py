@@ -12,7 +12,7 @@ from typing import Any
 
 from pliant.integrate.event_log import log
 from pliant.integrate.grips import close_grip, grip_happened, open_grip, settle_grips
-from pliant.integrate.kernels import compiled, flags, floats, ints, put
+from pliant.integrate.kernels import call_kernel, compiled, flags, floats, ints, put
 from pliant.integrate.pairs import observe_contacts, of_pair, pair_number, pair_place, touch
 from pliant.integrate.run_record import (
     BEGIN,
@@ -56,6 +56,14 @@ EPSILON = 2.0**-52
 @compiled
 def act(run: Any) -> int:
     """Act on the events that ended the step; returns ON, AT_EVENT if the caller must know, or CHATTERS."""
+    measure_before(run)
+    answer, changed = _act_on_hits(run)
+    return int(follow_jumps(run)) if changed and answer == ON else answer
+
+
+@compiled
+def _act_on_hits(run: Any) -> tuple[int, bool]:
+    """(What `act` returns, whether p changed)."""
     n, answer, changed = run.n_events, ON, False
     hit, kind, pair, flag = ints(run.hit, n), flags(run.kind, n), ints(run.event_pair, n), ints(run.flag, n)
     for e in range(n):
@@ -81,7 +89,52 @@ def act(run: Any) -> int:
     if changed:
         settle_grips(run)
         choose_kernels(run)
-    return answer
+    return answer, changed
+
+
+@compiled
+def measure_before(run: Any) -> None:
+    """Note the event functions before p or the outputs of controllers change, for `follow_jumps`."""
+    if run.n_events > 0:
+        call_kernel(run.events, run.t, run.y, run.p, run.g_low, run.work)
+
+
+@compiled
+def follow_jumps(run: Any) -> int:
+    """Events whose functions have jumped across zero since `measure_before` happen now, and so do those that they cause."""
+    n = run.n_events
+    for _ in range(n):
+        call_kernel(run.events, run.t, run.y, run.p, run.g_high, run.work)
+        if not _note_jumps(run):
+            break
+        answer, _ = _act_on_hits(run)
+        if answer != ON:
+            return answer
+        put(run.g_low, run.g_high, n)
+    hit = ints(run.hit, n)
+    for e in range(n):
+        hit[e] = 0
+    return ON
+
+
+@compiled
+def _note_jumps(run: Any) -> bool:
+    """Log recording events whose functions jumped from g_low to g_high across zero; True if others did."""
+    n, some = run.n_events, False
+    before, after, hit = floats(run.g_low, n), floats(run.g_high, n), ints(run.hit, n)
+    pair, kind, direction, active = ints(run.event_pair, n), flags(run.kind, n), ints(run.direction, n), flags(run.active, n)
+    for e in range(n):
+        hit[e] = 0
+        if pair[e] >= 0 or not active[e] or (before[e] > 0.0) == (after[e] > 0.0):
+            continue
+        way = 1 if after[e] > 0.0 else -1
+        if direction[e] != 0 and direction[e] != way:
+            continue
+        if kind[e] > TURNS:
+            log(run, run.t, e, way)
+        else:
+            hit[e], some = way, True
+    return some
 
 
 @compiled
@@ -106,6 +159,7 @@ def next_piece(run: Any) -> bool:
     """Begin the next piece of time, if there is one; entries of p set by contacts and flags stay."""
     if run.piece + 1 >= run.n_pieces:
         return False
+    measure_before(run)
     run.piece += 1
     put(run.p, run.piece_head + 8 * run.n_head * run.piece, run.n_head)
     run.t_stop = floats(run.piece_end, run.n_pieces)[run.piece]

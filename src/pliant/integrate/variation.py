@@ -24,6 +24,7 @@ from pliant.integrate.variation_record import LANES, VARIATION
 Floats = NDArray[np.float64]
 
 LEAST_RTOL = 1e-11  # relative error of S in a step: a smaller estimate would be round-off
+LENIENT = 0.03  # strictness without `control`: most steps of a run are then short enough for S, too
 
 assert LANES == KERNEL_LANES
 
@@ -55,7 +56,7 @@ class Variation:
         stages: Stages,
     ) -> None:
         """rhs: the function itself; n_read: number of components that it reads; control: keep the relative error of S below rtol
-        per step.
+        per step; otherwise below 33 rtol.
 
         own: whether the tableau is that of the run.
         """
@@ -72,7 +73,7 @@ class Variation:
         self._set(n=n, n_read=n_read, n_padded=n_padded, n_rows=rows, n_moved=padded(n_read) * LANES, n_seeds=kernel.n_seeds,
                   groups=groups, directions=directions, n_p=kernel.n_p, n_decisions=kernel.n_decisions,
                   stages=tableau.stages, extras=len(tableau.extra_a), terms=3 + len(tableau.dense), error_rows=len(tableau.error),
-                  exponent=1.0 / tableau.order, control=control and len(tableau.error) > 0, rtol=max(tolerances.rtol, LEAST_RTOL),
+                  exponent=1.0 / tableau.order, strictness=1.0 if control else LENIENT, rtol=max(tolerances.rtol, LEAST_RTOL),
                   n_controlled=tolerances.atol.size, n_mean=tolerances.atol.size)  # fmt: skip
         self._set(rhs=rhs.address, primal=kernel.primal.address, linear=kernel.linear.address,
                   decide=0 if kernel.decide is None else kernel.decide.address)  # fmt: skip

@@ -31,8 +31,7 @@ _COUNTS = {
     "exponent": "f8",
     "n_queries": "i8",
     "next_query": "i8",
-    "control": "i8",  # shorten all steps until the error of S is below its tolerance
-    "controlling": "i8",  # shorten the present step
+    "strictness": "f8",  # factor of the error of S, which must be below its tolerance
     "step": "f8",  # s, step length that S requires
     "rtol": "f8",
     "n_p_project": "i8",

@@ -2,8 +2,9 @@
 
 The run is complete when this begins: refused steps and the event search cost S nothing, and nothing here changes the run. Every
 step is taken again from the state on the tape, and its stages are evaluated together with all directions. Within a step the
-equations stay on one side of each corner; the side is decided inside the step, and a step in which it changes is cut there. S can
-have its own error control (`control`): a step is then cut until its error is small enough.
+equations stay on one side of each corner; the side is decided inside the step, and a step in which it changes is cut there. S has
+its own error control, which cuts a step until its error is small enough: a state at rest allows any step while S may oscillate, and
+where contact forces begin and end, a depth to the power 1.5 in the state becomes a square root in S.
 """
 
 from __future__ import annotations
@@ -21,10 +22,6 @@ from pliant.integrate.variation_record import LANES, VARIATION
 
 PLACES = (1e-3, 0.5, 0.999)  # fractions of the step at which decisions are evaluated
 MOST_CORNERS = 64  # most corners in a step: more frequent changes of side are round-off
-# Number of steps at both ends of a phase in which S always has error control: contact forces begin and end there, and a depth to
-# the power 1.5 in the state becomes a square root in S.
-EDGE = 1
-EDGE_SHARE = 0.03  # fraction of its error tolerance at the ends: the uncontrolled steps in between are no more accurate
 HALVINGS = 28  # bisections of the interval in which a decision changes: to a few 1e-9 of the step
 PROJECTIONS = 2  # as in `march`
 SAFETY = 0.9
@@ -37,7 +34,6 @@ def _go_along(run: Any) -> int:
     """Compute S along steps first ... last - 1, which share one set of parameters; returns `failed`."""
     run.step = math.inf
     for k in range(run.first, run.last):
-        run.controlling = run.control != 0 or (run.error_rows > 0 and (k < run.first + EDGE or k >= run.last - EDGE))
         _step(run, k)
         if run.failed != 0:
             run.failed_t = floats(run.tape_t + 16 * k, 2)[0]
@@ -160,13 +156,13 @@ def _tangents(run: Any, i: int) -> int:
 @compiled
 def _piece(run: Any, t: float, h: float, t_end: float, end: int) -> None:
     """One piece from (t, y, s) over h; end: the state there, which is written to y."""
-    done, longest, before = 0.0, run.step if run.controlling else h, run.shortened
+    done, longest, before = 0.0, run.step if run.error_rows > 0 else h, run.shortened
     while done < h:
         step = (h - done) / math.ceil((h - done) / longest * (1.0 - 1e-10)) if longest < h - done else h - done
         _take(run, t + done, step, t_end)
         factor = LARGEST_FACTOR
-        if run.controlling:
-            error = _error(run, step) * (1.0 if run.control else EDGE_SHARE)
+        if run.error_rows > 0:
+            error = _error(run, step) * run.strictness
             factor = min(max(SAFETY * max(error, 1e-30) ** (-run.exponent), LEAST_FACTOR), LARGEST_FACTOR)
             if error > 1.0:
                 run.shortened += 1

@@ -28,10 +28,8 @@ from pliant.model.section import Section
 THEORIES = ("euler-bernoulli", "timoshenko")
 AUTO = "auto"
 STIFFENINGS = (AUTO, "none", "linear", "full", "cubic", "as-published")
-# The number of bending coordinates per plane up to which `auto` chooses full foreshortening, and up to which it chooses linear
-# foreshortening. Either makes an evaluation up to four times as expensive (the cost of `full` grows with the fourth power of the
-# number). A mesh with more coordinates gets no foreshortening; the run warns if its deflection then matters.
-AUTO_FULL, AUTO_LINEAR = 4, 12
+FIRST_ORDER = ("linear", "as-published")  # those without the inertia of the shortening itself
+MOST_FULL = 40  # bending coordinates of a plane up to which `auto` is full: the code of its dense mass matrix grows with their cube
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,18 +81,18 @@ class Beam:
 
     @property
     def stiffening_taken(self) -> str:
-        """The stiffening in use. `auto` chooses by the number of bending coordinates alone, never by numerical values."""
+        """The stiffening in use. `auto` means full, so that refinements converge to one answer; beyond MOST_FULL coordinates it
+        means none, with a warning."""
         if self.stiffening != AUTO:
             return self.stiffening
-        count = self._bending_coordinates
-        return "full" if count <= AUTO_FULL else "linear" if count <= AUTO_LINEAR else "none"
+        return "full" if self.bending_coordinates <= MOST_FULL else "none"
 
     @property
     def bends(self) -> bool:
-        return self._bending_coordinates > 0
+        return self.bending_coordinates > 0
 
     @property
-    def _bending_coordinates(self) -> int:
+    def bending_coordinates(self) -> int:
         """The larger number of bending coordinates of the two planes."""
         return max(sum(label.rstrip("0123456789") == plane for label in self.mode_labels) for plane in PLANES)
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from pliant.errors import ModelError
 from pliant.integrate.grip_states import REST_SHARE
 from pliant.model import check
-from pliant.scalar import Scalar, exp, maximum, minimum, sqrt, tanh, where
+from pliant.scalar import Scalar, call_law, exp, maximum, minimum, sqrt, tanh, where
 
 # m/s. The sign of the slip is smoothed over this speed. A body held by a regularised law creeps at about this speed times the
 # fraction of the available friction in use, and the equations contain the rate mu N/(m v). A lower speed holds better, but makes
@@ -472,10 +472,10 @@ class CustomFriction(FrictionLaw):
 
     def coefficient(self, speed: Scalar) -> Scalar:
         """The friction force for a normal force of 1 N."""
-        return self.function(speed, 1.0)
+        return call_law(self.function, speed, 1.0)
 
     def force(self, speed: Scalar, normal: Scalar) -> Scalar:
-        return self.function(speed, normal)
+        return call_law(self.function, speed, normal)
 
 
 def friction_law(part: str, field: str, value: Any) -> FrictionLaw | BristleLaw:

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 from pliant.errors import ModelError
 from pliant.model import check
-from pliant.scalar import Scalar, exp
+from pliant.scalar import Scalar, call_law, exp
 
 # m/s. d'/d0' is undefined for a contact that begins at rest, so lower entry speeds count as this floor. A contact that begins at a
 # lower speed has its damping scaled by d0'/floor and rebounds with a restitution above the requested one, towards 1 as d0' goes to
@@ -405,14 +405,14 @@ class CustomNormal(NormalLaw):
             raise ModelError.of("CustomNormal", "energy", "must be a function of depth or None", self.energy)
 
     def force(self, depth: Scalar, rate: Scalar, entry_speed: Scalar) -> Scalar:
-        return self.function(depth, rate, entry_speed)
+        return call_law(self.function, depth, rate, entry_speed)
 
     def elastic(self, depth: Scalar) -> Scalar:
         """The force at zero rate."""
-        return self.function(depth, 0.0, self.entry_floor)
+        return call_law(self.function, depth, 0.0, self.entry_floor)
 
     def stored(self, depth: Scalar) -> Scalar:
-        return 0.0 if self.energy is None else self.energy(depth)
+        return 0.0 if self.energy is None else call_law(self.energy, depth)
 
     def describe(self) -> str:
         return f"{getattr(self.function, '__name__', 'CustomNormal')}: restitution not known before the run"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 
 from pliant.dynamics.kinematics import twists
 from pliant.dynamics.tree import ROOT, Node
-from pliant.model.beam import AUTO
+from pliant.model.beam import AUTO, MOST_FULL
 from pliant.model.joint import TRANSLATION
 from pliant.run.beam_limits import BeamLimits, UniformBeamLimits
 from pliant.run.evidence import Rows
@@ -20,7 +19,6 @@ Floats = NDArray[np.float64]
 DEFLECTION = 0.1  # of the length: beyond it, linear theory is off by more than 1 % at the tip of a cantilever with an end load
 SLOPE = 0.3  # rad: there the linear curvature w'' exceeds w''/(1 + w'^2)^1.5 by 14 %
 CUBIC = 2.0  # factor of both limits with stiffening "cubic": there theta^4/120 is what theta^3/24 is at the slope above
-MATTERS = 0.1  # of the buckling load, or of the squared frequency: the limit if `auto` left stiffening out
 SEGMENTED = "pl.segmented(beam, n)"
 GROWN = 1.0  # exponent of growth: how long a load must last, because a beam has no time to buckle under a brief load
 TURNED = 0.1  # the same for rotation, which impacts change less than they change forces
@@ -50,19 +48,29 @@ def slope(evidence: Rows) -> Iterator[str]:
             )
 
 
+def left_out(evidence: Rows) -> Iterator[str]:
+    """Warn of a beam with too many bending coordinates for `auto` to choose stiffening."""
+    for node, limits in _unstiffened(evidence):
+        if limits.beam.stiffening == AUTO:
+            yield (
+                f"beam {node.name!r} has {limits.beam.bending_coordinates} bending coordinates in a plane; for more than "
+                f"{MOST_FULL}, stiffening {AUTO!r} leaves foreshortening out, so axial loads and rotation neither stiffen nor "
+                "soften it; reduce the mesh (reduction=pl.CraigBampton(8)), or choose stiffening 'full' (slow) or 'none'"
+            )
+
+
 def compression(evidence: Rows) -> Iterator[str]:
     """Warn of a compression beyond the buckling load of a beam without stiffening, if it lasts long enough to buckle it."""
     for node, limits in _unstiffened(evidence):
         load = limits.held_buckling_load if _tip_is_held(evidence, node) else limits.buckling_load
-        allowed = load * _share(limits)
-        if evidence.largest_force[_number(evidence, node)] <= allowed:
+        if evidence.largest_force[_number(evidence, node)] <= load:
             continue  # too small even if the whole force acted along the beam
         (times, _), pressed = evidence.series, _compression(evidence, node)
-        if _grown(times, limits.first_frequency**2 * (pressed / allowed - 1.0)) > GROWN:
+        if evidence.growth(limits.first_frequency**2 * (pressed / load - 1.0)) > GROWN:
             k = int(np.nanargmax(pressed))
             yield (
                 f"beam {node.name!r} is compressed by {pressed[k]:.3g} N at t = {times[k]:.6g} s, {pressed[k] / load:.2g} "
-                f"times its buckling load of {load:.3g} N, but {_without(limits)} it cannot buckle; use stiffening 'full', or "
+                f"times its buckling load of {load:.3g} N, but with stiffening 'none' it cannot buckle; use stiffening 'full', or "
                 "pl.segmented(beam, n) for the motion after buckling"
             )
 
@@ -70,7 +78,7 @@ def compression(evidence: Rows) -> Iterator[str]:
 def rotation(evidence: Rows) -> Iterator[str]:
     """Warn of a rotation across the axis of a beam without stiffening, faster than its first bending frequency."""
     fast = [(node, limits) for node, limits in _unstiffened(evidence)
-            if not _fastest(evidence, node) <= limits.first_frequency * math.sqrt(_share(limits))]  # fmt: skip
+            if not _fastest(evidence, node) <= limits.first_frequency]  # fmt: skip
     if not fast:
         return
     times, values = evidence.series
@@ -78,12 +86,12 @@ def rotation(evidence: Rows) -> Iterator[str]:
     for node, limits in fast:
         _, about_y, about_z = moving[_number(evidence, node)].omega
         speed = np.hypot(about_y, about_z) + np.zeros(times.size)
-        if _grown(times, speed**2 - _share(limits) * limits.first_frequency**2) > TURNED:
+        if evidence.growth(speed**2 - limits.first_frequency**2) > TURNED:
             k = int(np.nanargmax(speed))
             yield (
                 f"beam {node.name!r} turns across its axis at {speed[k]:.3g} rad/s at t = {times[k]:.6g} s, "
                 f"{speed[k] / limits.first_frequency:.2g} times its first bending frequency of {limits.first_frequency:.3g} rad/s: "
-                f"{_without(limits)} rotation softens it, but the tension in a real beam stiffens it; use stiffening 'full'"
+                f"with stiffening 'none' rotation softens it, but the tension in a real beam stiffens it; use stiffening 'full'"
             )
 
 
@@ -94,16 +102,6 @@ def _unstiffened(evidence: Rows) -> Iterator[tuple[Node, UniformBeamLimits]]:
     for node, limits in evidence.bending:
         if isinstance(limits, UniformBeamLimits) and limits.beam.stiffening_taken == "none":
             yield node, limits
-
-
-def _share(limits: UniformBeamLimits) -> float:
-    """The fraction of the load, or of the squared speed, that causes a warning: 1 if the user chose "none", less if `auto` did."""
-    return MATTERS if limits.beam.stiffening == AUTO else 1.0
-
-
-def _without(limits: UniformBeamLimits) -> str:
-    taken = f" (chosen by {AUTO!r} for its many bending coordinates)" if limits.beam.stiffening == AUTO else ""
-    return f"with stiffening {limits.beam.stiffening_taken!r}{taken}"
 
 
 def _number(evidence: Rows, node: Node) -> int:
@@ -204,9 +202,3 @@ def _fastest(evidence: Rows, node: Node) -> float:
                 fastest += float(np.sum(evidence.largest_v[slot.v : slot.v + len(slot.motion.rates)]))
         k = nodes[k].parent
     return fastest
-
-
-def _grown(times: Floats, square: Floats) -> float:
-    """int sqrt(square) dt over intervals whose both ends exceed the limit: how often a deflection would grow e-fold."""
-    rate = np.sqrt(np.where(square > 0.0, square, 0.0))
-    return float(np.minimum(rate[:-1], rate[1:]) @ np.diff(times)) if times.size > 1 else 0.0

@@ -19,9 +19,10 @@ from pliant.run.beam_limits import BeamLimits, limits_of
 from pliant.run.observed import values_of
 
 if TYPE_CHECKING:  # casadi and numba are imported when a run begins
-    from pliant.dynamics.tree import Node
+    from pliant.dynamics.tree import Node, Tree
     from pliant.integrate.course import Course
     from pliant.integrate.methods import Method
+    from pliant.model.system import System
     from pliant.trace.traced_system import TracedSystem
 
 Floats = NDArray[np.float64]
@@ -35,11 +36,22 @@ class Resists(Protocol):
     def unresisted(self, t: float, y: Floats, p: Floats) -> str | None: ...
 
 
+class Mechanism(Protocol):
+    """What judging rows needs to know of a mechanism; every kind of trace has it."""
+
+    @property
+    def tree(self) -> Tree: ...
+    @property
+    def system(self) -> System: ...
+    @property
+    def original(self) -> System: ...
+
+
 @dataclass(frozen=True)
 class Rows:
     """Rows of states, integrated or not: their times and the observed quantities."""
 
-    traced: TracedSystem
+    traced: Mechanism
     times: Floats  # s, of the saved rows
     values: Mapping[str, Floats]  # of the saved rows, by the names of the result's table
 
@@ -47,6 +59,11 @@ class Rows:
     def series(self) -> tuple[Floats, Mapping[str, Floats]]:
         """The times and values that are judged."""
         return self.times, self.values
+
+    def growth(self, square: Floats) -> float:
+        """int sqrt(square) dt over intervals whose both ends exceed the limit: how often a deflection would grow e-fold."""
+        rate = np.sqrt(np.where(square > 0.0, square, 0.0))
+        return float(np.minimum(rate[:-1], rate[1:]) @ np.diff(self.series[0])) if rate.size > 1 else 0.0
 
     @cached_property
     def bending(self) -> list[tuple[Node, BeamLimits]]:
@@ -73,9 +90,18 @@ class Rows:
 
 
 @dataclass(frozen=True)
+class LastingState(Rows):
+    """One row, of an equilibrium, a steady motion or the point of a linearisation: whatever grows there has time to grow."""
+
+    def growth(self, square: Floats) -> float:
+        return np.inf if np.any(square > 0.0) else 0.0
+
+
+@dataclass(frozen=True)
 class Evidence(Rows):
     """All data of one run that a warning may use."""
 
+    traced: TracedSystem
     method: Method
     course: Course
     observed: Floats  # the observed numbers along the course

@@ -36,7 +36,7 @@ from pliant.run.provenance import Provenance
 from pliant.run.row_sinks import KeptRows, MakeSink, window_of
 from pliant.run.sampling import Sampling
 from pliant.run.save_times import Every, Times, check_rows, save_plan, save_windows
-from pliant.run.starts import check_start
+from pliant.run.starts import check_start, lightened
 from pliant.run.to_file import check_target, to_file
 
 if TYPE_CHECKING:  # casadi and numba are imported when a run begins
@@ -343,7 +343,7 @@ class Run:
             return ""
         return (
             f"; the mass matrix is nearly singular there: hardly any mass or inertia resists a motion of {loose}, so the model is "
-            "no longer valid (deflections beyond first-order stiffening, or a telescopic link out of its sleeve)"
+            f"no longer valid (such as a telescopic link out of its sleeve){lightened(self.traced.system)}"
         )
 
     def _work_tolerance(self, method: Method, t: float) -> NDArray[np.float64]:
@@ -432,7 +432,8 @@ class Run:
         message = self.outcome.sentence_with([event.name for event in self.traced.events])
         if self.outcome.component is not None:
             message += f" (most of all {component_name(self.traced, self.outcome.component)})"
-        return message + (self._lost_inertia() if self.outcome.status is Status.STEP_TOO_SMALL else "")
+        failed = self.outcome.status in (Status.STEP_TOO_SMALL, Status.NOT_FINITE, Status.TOO_MANY_STEPS)
+        return message + (self._lost_inertia() if failed else "")
 
     def rows(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """The saved rows: (times, states, observed numbers)."""

@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from pliant.errors import SolveError
 from pliant.integrate.batch_record import COINCIDENT_SHARE
+from pliant.model.beam import FIRST_ORDER, Beam
 from pliant.model.contact import ContactPair, Plane
 from pliant.model.coordinate_pair import Pair
 from pliant.model.strut import Strut
+from pliant.model.system import System
 from pliant.run.inertia import Resistance
 
 if TYPE_CHECKING:
@@ -34,13 +36,20 @@ def check_start(compiled: Compiled, resistance: Resistance, t: float, y: Floats,
     loose = resistance.unresisted(t, y, p)
     if loose is not None:
         raise SolveError(
-            f"system {traced.system.name!r}: {unresisted(t, loose)}; give the moving bodies some mass or inertia, or remove the "
-            "coordinate"
+            f"system {traced.system.name!r}: {unresisted(traced.system, t, loose)}; give the moving bodies some mass or inertia, "
+            "or remove the coordinate"
         )
 
 
-def unresisted(t: float, coordinates: str) -> str:
-    return f"the mass matrix is singular at t = {t:.10g} s: no mass or inertia resists a motion of {coordinates}"
+def unresisted(system: System, t: float, coordinates: str) -> str:
+    return f"the mass matrix is singular at t = {t:.10g} s: no mass or inertia resists a motion of {coordinates}{lightened(system)}"
+
+
+def lightened(system: System) -> str:
+    """Names beams whose stiffening is of first order: the mass of their shortening is left out, so bending takes inertia away."""
+    beams = [link for link in system.links.values() if isinstance(link.body, Beam) and link.body.stiffening_taken in FIRST_ORDER]
+    taken = ", ".join(f"{link.body.stiffening_taken!r} of {link.name!r}" for link in beams if isinstance(link.body, Beam))
+    return f"; as a beam bends, stiffening {taken} takes inertia away, which 'full' does not" if taken else ""
 
 
 def _check_centres(traced: TracedSystem, gaps: NDArray[np.float64]) -> None:

@@ -13,9 +13,9 @@ import numpy as np
 
 from pliant.run.accounts import energy_balance, energy_given
 from pliant.run.beam_limits import UniformBeamLimits, limits_of
-from pliant.run.bending_warnings import compression, deflection, rotation, slope
+from pliant.run.bending_warnings import compression, deflection, left_out, rotation, slope
 from pliant.run.contact_warnings import deep_start, indentation, restitution
-from pliant.run.evidence import Evidence, Rows
+from pliant.run.evidence import Evidence, LastingState, Rows
 from pliant.run.joint_warnings import shared_loads, unloaded
 from pliant.run.starts import unresisted
 
@@ -43,7 +43,7 @@ def lost_inertia(evidence: Evidence) -> Iterator[str]:
         t, p = float(course.times[k]), np.concatenate([course.parameters[k], course.constants])
         loose = evidence.resistance.unresisted(t, course.states[k], p)
         if loose is not None:
-            yield unresisted(t, loose)
+            yield unresisted(evidence.traced.system, t, loose)
             return
 
 
@@ -51,7 +51,8 @@ WARNINGS: tuple[Warning, ...] = (
     unseen_events,
     lost_inertia,
     deep_start,
-    compression,  # causes before effects
+    left_out,  # causes before effects
+    compression,
     rotation,
     deflection,
     slope,
@@ -64,16 +65,23 @@ WARNINGS: tuple[Warning, ...] = (
 )
 
 
-OF_ROWS: tuple[Callable[[Rows], Iterable[str]], ...] = (deflection, slope)  # also for states that were not integrated
+OF_ROWS: tuple[Callable[[Rows], Iterable[str]], ...] = (left_out, deflection, slope)  # also for states that were not integrated
+OF_STATE: tuple[Callable[[Rows], Iterable[str]], ...] = (compression, rotation, *OF_ROWS)  # of equilibria and linearisations
 
 
 # about rows and the hardest contacts of a run, whatever its energies
-OF_COURSE: tuple[Warning, ...] = (compression, rotation, deflection, slope, restitution, indentation, shared_loads, unloaded)
+OF_COURSE: tuple[Warning, ...] = (left_out, compression, rotation, deflection, slope, restitution, indentation, shared_loads,
+                                  unloaded)  # fmt: skip
 
 
 def warnings_of_rows(rows: Rows) -> tuple[str, ...]:
     """The warnings about states that were not integrated."""
     return tuple(sentence for warning in OF_ROWS for sentence in warning(rows))
+
+
+def warnings_of_state(state: LastingState) -> tuple[str, ...]:
+    """The warnings about an equilibrium, a steady motion or the point of a linearisation."""
+    return tuple(sentence for warning in OF_STATE for sentence in warning(state))
 
 
 def warnings_of(evidence: Evidence) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.beams.fields import foreshortening, stiffening_pairs, stiffening_threes, third_order
+from pliant.beams.fields import bending_pairs, foreshortening, stiffening_threes, third_order
 from pliant.beams.shapes import Shapes, beam_shapes
 from pliant.beams.telescopic import unit_beam
 from pliant.dynamics.tree import Node, Tree
@@ -143,12 +143,12 @@ class _Library:
         key = (id(beam), x.tobytes(), frozenset(held.points), frozenset(held.directions))
         if key not in self._known:
             shapes = self._shapes[name]
-            moves, pairs = shapes.displacement(x), stiffening_pairs(beam, shapes)
+            moves, pairs = shapes.displacement(x), bending_pairs(shapes) if beam.stiffening_taken != "none" else ()
             straight = _leaves_straight(shapes, beam.length)
             found: list[tuple[tuple[int, ...], Floats]] = [((j,), moves[:, :, j]) for j in range(shapes.count)]
             if pairs:
                 back = foreshortening(shapes, pairs, x)
-                found += [(pair, _along_x(back[:, n])) for n, pair in enumerate(pairs)]
+                found += [(pair, _along_x(back[:, n])) for n, pair in enumerate(pairs) if np.any(back[:, n])]
                 threes = stiffening_threes(beam, shapes)
                 across = third_order(shapes, threes, x)
                 found += [(modes, across[:, n]) for n, modes in enumerate(threes)]

@@ -196,7 +196,8 @@ class DifferentiatedRun:
         """The time of an event, s; number: 0 for its first occurrence."""
         happened = [event for event in self._done.events if event.name == name]
         if len(happened) < sum(event.name == name for event in self.result.events):
-            raise SolveError(f"event {name!r}: its time has no derivative, because derivatives end at {self._done.undefined[0]}")
+            lost = [f"derivatives end at {first}" for first in self._done.undefined[:1]] or ["it only just happens"]
+            raise SolveError(f"event {name!r}: its time has no derivative, because {lost[0]}")
         if not -len(happened) <= number < len(happened):
             raise SolveError(f"event {name!r}: happened {len(happened)} times, but number {number} was requested")
         return Differentiated(happened[number].t, happened[number].time)

@@ -257,7 +257,7 @@ class _Search:
         return np.concatenate([part.slopes for part in parts]) * self._free.scales
 
     def _compared(self, comparison: _Comparison, run: DifferentiatedRun) -> Compared:
-        differences, residuals, slopes = {}, [], []
+        differences, residuals, slopes, squares = {}, [], [], 0.0
         for column in comparison.columns:
             there = np.isfinite(column.values)
             modelled = run.series(column.series)
@@ -267,6 +267,7 @@ class _Search:
             weight = 1.0 / self._scatter[column.column] if column.weights is None else column.weights[there]
             differences[column.column] = difference
             residuals.append(weight * difference[there])
+            squares += float(np.sum((weight * column.values[there]) ** 2))
             slopes.append(np.broadcast_to(np.asarray(weight), residuals[-1].shape)[:, None] * modelled.slope[there])
         return Compared(
             name=comparison.name,
@@ -275,6 +276,7 @@ class _Search:
             units={column.column: column.series.unit for column in comparison.columns},
             differences=differences,
             residuals=np.concatenate(residuals),
+            size=squares**0.5,
             slopes=np.concatenate(slopes),
             result=run.result,
             warnings=run.warnings,

@@ -16,11 +16,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
-# A direction of the scaled parameters is not determined if it changes the run by less than this fraction of the best-determined
-# direction: derivatives are accurate to about 1e-8.
+# A direction of the parameters, each in units of its own effect, is not determined if it changes the run by less than this fraction
+# of the best-determined direction: derivatives are accurate to about 1e-8.
 FLAT = 1e-7
-ONLY_TOGETHER = 0.3  # smallest component of a parameter in a direction for it to be named
-AT_BOUND = 1e-6  # fraction of a parameter's size: within this distance it counts as at its bound
+NO_EFFECT = 1e-9  # fraction of the measured values: a parameter that changes them by less is not seen, runs are no more accurate
+RARE = 4.0  # standard deviations: white noise has a larger correlation from row to row in one fit of 30,000
+EXACT = 1e-6  # fraction of the largest measured value: smaller differences are errors of the run, not noise
+ONLY_TOGETHER = 0.3  # smallest share of a parameter in a direction for it to be named
+AT_BOUND = 1e-6  # fraction of a parameter's size, or of its initial one: within this distance it counts as at its bound
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,7 @@ class Compared:
     units: Mapping[str, str]
     differences: Mapping[str, Floats]  # run minus measurement, by column, in SI units; nan where there is no measurement
     residuals: Floats  # weighted residuals of all measured values
+    size: float  # root of the sum of squares of the weighted measured values
     slopes: Floats  # derivatives of the residuals by the parameters
     result: Result
     warnings: tuple[str, ...]
@@ -42,7 +46,7 @@ class Compared:
 class Fit:
     """The result of a fit: values by name with standard errors, and the runs with these values; it prints as a table."""
 
-    ok: bool  # whether the search converged
+    ok: bool  # whether the search converged, and every parameter has an effect on the measured values
     names: tuple[str, ...]
     values: Mapping[str, float]
     standard_errors: Mapping[str, float]  # inf if the data do not determine a parameter
@@ -118,19 +122,23 @@ def fitted(free: FreeParameters, compared: Sequence[Compared], ok: bool, message
     residuals = np.concatenate([part.residuals for part in compared])
     slopes = np.concatenate([part.slopes for part in compared])
     values = {name: compared[0].result.parameters[name] for name in free.names}
-    sizes = np.array([abs(value) or scale for value, scale in zip(values.values(), free.scales, strict=True)])
-    flat, spread = _directions(slopes * sizes)
-    unidentifiable = _reasons(free.names, slopes * sizes, flat)
+    sizes = np.maximum(np.abs(list(values.values())), free.scales)
+    effects = np.linalg.norm(slopes, axis=0)
+    unseen = effects * sizes <= NO_EFFECT * float(np.linalg.norm([part.size for part in compared]))
+    units = np.where(unseen, 1.0, effects)  # of the slopes, which are then as independent of the parameters' units as can be
+    flat, spread = _directions(np.where(unseen, 0.0, slopes) / units)
+    unidentifiable = _reasons(free.names, flat / units / sizes, unseen)
     freedom = residuals.size - (len(free.names) - flat.shape[0])
     variance = float(residuals @ residuals) / max(freedom, 1)
-    covariance = variance * spread * np.outer(sizes, sizes)
+    covariance = variance * spread / np.outer(units, units)
     lost = np.array([name in unidentifiable for name in free.names])
     covariance[lost, :] = covariance[:, lost] = np.nan
     errors = np.sqrt(np.diag(covariance))
     with np.errstate(invalid="ignore", divide="ignore"):
         correlation = covariance / np.outer(errors, errors)
+    blind = [name for name, gone in zip(free.names, unseen, strict=True) if gone]
     return Fit(
-        ok=ok,
+        ok=ok and not blind,
         names=free.names,
         values=values,
         standard_errors={name: np.inf if gone else float(e) for name, e, gone in zip(free.names, errors, lost, strict=True)},
@@ -142,8 +150,10 @@ def fitted(free: FreeParameters, compared: Sequence[Compared], ok: bool, message
         noise=_noise(compared),
         degrees_of_freedom=freedom,
         runs=runs,
-        message=message,
-        warnings=(*dict.fromkeys([*warnings, *_few(residuals.size, len(free.names)), *_of_runs(compared)]),),
+        message="; ".join([message.rstrip("."), *(f"{name} was not found: {unidentifiable[name]}" for name in blind)])
+        if blind
+        else message,
+        warnings=(*dict.fromkeys([*warnings, *_few(residuals.size, len(free.names)), *_patterns(compared), *_of_runs(compared)]),),
         units=dict(zip(free.names, free.units, strict=True)),
     )
 
@@ -158,19 +168,15 @@ def _directions(slopes: Floats) -> tuple[Floats, Floats]:
     return rows[weak], (kept.T / all_strengths[~weak] ** 2) @ kept
 
 
-def _reasons(names: Sequence[str], slopes: Floats, flat: Floats) -> dict[str, str]:
-    """Why the data do not determine a parameter."""
-    reasons: dict[str, str] = {}
-    moved = np.linalg.norm(slopes, axis=0)
-    most = float(moved.max(initial=0.0))
-    for name, size in zip(names, moved, strict=True):
-        if size <= FLAT * most or most == 0.0:
-            reasons[name] = "no measured value depends on it"
+def _reasons(names: Sequence[str], flat: Floats, unseen: NDArray[np.bool_]) -> dict[str, str]:
+    """Why the data do not determine a parameter; flat: relative changes of the parameters that together change nothing."""
+    reasons = {name: "no measured value depends on it" for name, gone in zip(names, unseen, strict=True) if gone}
     for direction in flat:
-        together = [k for k in range(len(names)) if abs(direction[k]) >= ONLY_TOGETHER and names[k] not in reasons]
+        enough = ONLY_TOGETHER * np.linalg.norm(direction)
+        together = [k for k in range(len(names)) if abs(direction[k]) >= enough and names[k] not in reasons]
         if len(together) > 1:
-            shares = [f"{names[k]} by {direction[k] / direction[together[0]]:+.3g} %" for k in together]
-            reasons |= {names[k]: f"changing {' and '.join(shares)} changes no measured value" for k in together}
+            changes = [f"{names[k]} by {direction[k] / direction[together[0]]:+.3g} %" for k in together]
+            reasons |= {names[k]: f"changing {' and '.join(changes)} changes no measured value" for k in together}
     return reasons
 
 
@@ -189,6 +195,26 @@ def _few(measured: int, parameters: int) -> list[str]:
     if measured > parameters:
         return []
     return [f"there are only {measured} measured values for {parameters} parameters, so the noise cannot be estimated"]
+
+
+def _patterns(compared: Sequence[Compared]) -> list[str]:
+    """Warn of differences that resemble those of the row before: their noise is not independent, or the model is wrong."""
+    found = []
+    for part in compared:
+        for column, every in part.differences.items():
+            left = every[np.isfinite(every)]
+            r, rare = _correlation(left), RARE / np.sqrt(max(left.size, 1))
+            if r > rare and np.max(np.abs(left)) > EXACT * np.nanmax(np.abs(part.measured[column])):
+                found.append(f"{part.name}: the differences of {column} from the run follow a pattern: their correlation from row "
+                             f"to row is {r:.2f}, and noise rarely exceeds {rare:.2f}. The model or a fixed value may be wrong, or "
+                             "the noise is not independent: the standard errors are too small then")  # fmt: skip
+    return found
+
+
+def _correlation(values: Floats) -> float:
+    """The correlation of a series with itself, one row later; about zero, which is the mean of differences from a run."""
+    power = float(values @ values)
+    return float(values[1:] @ values[:-1]) / power if power > 0.0 else 0.0
 
 
 def _of_runs(compared: Sequence[Compared]) -> list[str]:

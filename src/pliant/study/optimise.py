@@ -22,6 +22,8 @@ PART = "optimise"
 SOLVERS = ("SLSQP", "trust-constr")
 REFUSED = 1e3  # factor on the initial objective, assigned to a failed run so that the search turns back
 TIGHT = 1e-6  # fraction of a constraint's scale: within this distance of a bound it counts as active
+ZERO = 1e-12  # fraction of the first objective: a parameter that changes everything by less, over its scale, cannot be searched for
+ASIDE = 1e-2  # fraction of a parameter's scale: how far aside it is tried if its derivatives are zero
 BROKEN = 1e-4  # fraction of a constraint's scale: beyond this it counts as violated
 
 
@@ -60,7 +62,7 @@ class Constraint:
 class Optimum:
     """The result of an optimisation: the values found, the run with these values, and the history; it prints as a table."""
 
-    ok: bool  # whether the search converged and every constraint holds
+    ok: bool  # whether the search converged, could search for every parameter, and every constraint holds
     values: Mapping[str, float]
     units: Mapping[str, str]
     objective: float
@@ -164,10 +166,11 @@ class _Search:
         values = self.free.values(x)
         measured, held = self._measured(x)
         broken = [name for name, one in self.constraints.items() if _breach(one, float(held[name])) > BROKEN]
-        if broken:
-            message = f"{message}; violated constraints: {', '.join(broken)}"
+        not_searched = self._not_searched(x)
+        violated = [f"violated constraints: {', '.join(broken)}"] if broken else []
+        message = "; ".join([message, *violated, *not_searched])
         return Optimum(
-            ok=came_to_an_end and not broken,
+            ok=came_to_an_end and not broken and not not_searched,
             values=values,
             units=dict(zip(self.free.names, self.free.units, strict=True)),
             objective=float(measured),
@@ -181,6 +184,39 @@ class _Search:
             message=message,
             warnings=tuple(self.warnings),
         )
+
+    def _not_searched(self, x: Floats) -> list[str]:
+        """Parameters whose derivatives are zero although this is no minimum: a search by derivatives leaves them where they are."""
+        measured, held = self._measured(x)
+        slopes = [measured.slope / self._scale, *(held[name].slope / one.scale for name, one in self.constraints.items())]
+        found = []
+        for k in np.flatnonzero(np.max(np.abs(slopes), axis=0) * self.free.scales <= ZERO).tolist():
+            name, here, around = self.free.names[k], self.free.values(x), self._aside(x, k)
+            if around and all(value > self.sense * float(measured) for _, value in around):
+                continue  # a minimum
+            at, lowest = min(around, key=lambda each: each[1], default=(here[name], np.inf))
+            if lowest < self.sense * float(measured):
+                found.append(f"the derivative of the objective by {name} is zero at {here[name]:.6g}, but the objective is "
+                             f"{self.sense * lowest:.6g} at {at:.6g}: give another guess")  # fmt: skip
+            else:
+                found.append(f"{name} was not searched for: the objective does not depend on it near {here[name]:.6g}")
+        return found
+
+    def _aside(self, x: Floats, k: int) -> list[tuple[float, float]]:
+        """(value of parameter k, objective to be minimised) a little aside of x, as far as bounds and runs allow."""
+        around, name = [], self.free.names[k]
+        for step in (-ASIDE, ASIDE):
+            moved = np.array(x, dtype=np.float64)
+            moved[k] += step
+            values = self.free.values(moved)
+            if values[name] == self.free.values(x)[name]:
+                continue
+            try:
+                measured = _number("objective", self.objective(self.runner.at(values)), len(self.free.names))
+            except SolveError:
+                continue
+            around.append((values[name], self.sense * float(measured)))
+        return around
 
     # ---- callbacks for scipy
 

@@ -28,8 +28,9 @@ def event_derivatives(walk: Walk, result: Result) -> Iterator[tuple[EventRecord,
     logged = sorted(walk.run.stepper.logged(), key=lambda event: event.t)
     for event, located in zip(result.events, logged, strict=True):
         point = point_at(walk, located.t)
-        if point is not None:
-            yield event, walk.time_of(located.index, point)[0]
+        slope = None if point is None else walk.time_of_record(located.index, point)
+        if slope is not None:
+            yield event, slope
 
 
 def point_at(walk: Walk, t: float) -> EventPoint | None:

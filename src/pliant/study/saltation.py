@@ -19,12 +19,13 @@ from pliant.codegen.directional_kernel import DirectionalCall, from_lanes, to_la
 from pliant.errors import SolveError
 from pliant.host.stages import Stages
 from pliant.integrate.methods import Auto
-from pliant.integrate.run_record import MARKS, TURNS
+from pliant.integrate.run_record import MARKS, RECORDS, STOPS, TURNS
 from pliant.integrate.tableaus import DOP853, Tableau
 from pliant.integrate.variation import Tolerances, Variation
 from pliant.run.simulate import Run
 from pliant.run.theta import Theta, active_entries
-from pliant.study.near_misses import Approach, approaches
+from pliant.study.edges import first_edge
+from pliant.study.near_misses import Approach, approaches, cubic
 from pliant.trace.contacts import PairSlots
 from pliant.trace.layout import CONSTANTS, PIECES
 
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-# Fraction of the duration of the phase: an event function crosses if, at its rate, it covers the size of its errors in less time.
-FAR_FROM_GRAZING = 100.0
 DEFAULT = Auto()  # its tolerances are used for a method that has none
 UNMOVED = 1e-12  # m or rad: effect of theta, by round-off, on an event function that does not depend on it
 STICKS = 1.0  # value in p of a contact whose friction sticks
@@ -159,6 +158,7 @@ class Walk:
         self._contact_rows = tuple(k for name in ("closing_speed", "normal_force", "friction_force")
                                    for k in range(observed[name].start, observed[name].stop))  # fmt: skip
         self._under_way: dict[int, Touch] = {}
+        self._corners = 0  # inside steps, so far
         self._calls: dict[tuple[str, int, tuple[int, ...] | None], DirectionalCall] = {}
         method = self.run.stepper.method
         steps_of = self.run.stepper.statistics.steps_of
@@ -216,10 +216,13 @@ class Walk:
                 raise SolveError(f"sensitivities: S must be finite and within its error tolerance, but was not {after}")
             self.phases.append(Phase(float(tape.times[first, 0]), p.copy(), dp.copy(), times[asked:end], states, tangents))
             asked, s = end, self.variation.s
-            if self._misses(near):
+            if self._crosses_edge(first, last, p) or self._misses(near):
                 return
             if last == len(tape.times):
                 self._finish(last - 1, p, dp, s)
+                if self._ends_in_doubt(last - 1, p, dp, s):
+                    self.until = float(tape.times[-1, 1])
+                    return
                 break
             p_next = self._parameters(tape.parameters[last])
             s = self._cross(last - 1, p, p_next, dp, s)
@@ -229,20 +232,27 @@ class Walk:
                 return
         self.final = s
 
+    def _crosses_edge(self, first: int, last: int, p: Floats) -> bool:
+        """Whether the equations jump, or are infinitely steep, inside a step: only events mark jumps that derivatives take."""
+        before, self._corners = self._corners, self.variation.statistics["corners"]
+        crossed = first_edge(self, first, last, p) if self._corners > before else None
+        if crossed is not None:
+            self._stop_at(Undefined(crossed.t, crossed.operation, crossed.reason))
+        return crossed is not None
+
     def _misses(self, near: Sequence[Approach]) -> bool:
-        """Whether a pair came so near in the last phase that a change within the tolerances would cause a contact."""
+        """Whether an event that matters was so near in the last phase that a change within the tolerances would cause it."""
         phase = self.phases[-1]
         if not phase.times.size:
             return False
         for approach in near:
             if not phase.times[0] <= approach.t <= phase.times[-1]:
                 continue
-            slots = self.traced.pairs[approach.pair]
             point = self.point_in(phase, approach.t)
-            seen = self._look_at(slots.gap, point)
+            seen = self._look_at(approach.event, point)
             error = max(seen.error, self.error_by_theta(seen.slopes))
-            lowest = seen.value - 0.5 * seen.rate**2 / approach.bend if approach.bend > 0.0 else seen.value
-            if lowest <= error:
+            lowest = approach.side * seen.value - (0.5 * seen.rate**2 / approach.bend if approach.bend > 0.0 else 0.0)
+            if lowest <= error and self._matters(approach, point, error):
                 self._stop_at_miss(approach, lowest, error)
                 return True
         return False
@@ -254,14 +264,47 @@ class Walk:
         s = from_lanes(phase.tangents[k])[: y.size, : self.directions]
         return EventPoint(t, y, phase.p, s, phase.dp, self.rhs(t, y, phase.p))
 
+    def _matters(self, approach: Approach, point: EventPoint, error: float) -> bool:
+        """Whether S would change if the event happened: only a flag may make no difference, such as that of a corner.
+
+        A neighbouring run that just goes through zero and back does so at this rate twice; S changes by the sum of both.
+        """
+        flag, rate = self.traced.events[approach.event].flag, np.sqrt(2.0 * approach.bend * error)
+        if flag is None or rate == 0.0:
+            return True
+        change = np.zeros_like(point.s)
+        for late, beyond in ((-rate / approach.bend, 1.0), (rate / approach.bend, 0.0)):
+            t, y = point.t + late, point.y + late * point.slope
+            seen = self._look_at(approach.event, EventPoint(t, y, point.p, point.s, point.dp, self.rhs(t, y, point.p)))
+            most = int(np.argmax(np.abs(seen.slopes) * self.tolerances.theta))
+            if seen.slopes[most] == 0.0:
+                return False
+            shift = -seen.value / seen.slopes[most]  # of theta, so that the run goes through zero here
+            y, p = y + shift * point.s[:, most], point.p + shift * point.dp[:, most]
+            sides = [self.rhs(t, y, _with(p, flag, value)) for value in (point.p[flag], 1.0 - point.p[flag])]
+            change += np.outer((2.0 * beyond - 1.0) * (sides[1] - sides[0]), seen.slopes / seen.rate)
+        count, theta = self.traced.n_controlled, self.tolerances.theta
+        allowed = self.tolerances.atol[:count] + self.tolerances.rtol * np.abs(point.y[:count])
+        largest = np.maximum(allowed[:, None], self.tolerances.rtol * np.abs(point.s[:count]) * theta)
+        return bool(np.any(np.abs(change[:count]) * theta > largest))
+
     def _stop_at_miss(self, approach: Approach, gap: float, error: float) -> None:
-        tolerance = f"the tolerances (rtol {self.tolerances.rtol:g}), here {error:.2g} m,"
-        reason = (f"the contact is missed by {max(gap, 0.0):.2g} m: a change within {tolerance} would close it and so change "
-                  "the number of impacts; no derivative exists beyond")  # fmt: skip
-        self.undefined.append(Undefined(approach.t, self.traced.pairs[approach.pair].pair.name, reason))
-        self.until = approach.t
+        event, tolerance = self.traced.events[approach.event], f"the tolerances (rtol {self.tolerances.rtol:g}), here {error:.2g}"
+        if event.pair is not None and self.traced.pairs[event.pair].gap == approach.event:
+            reason = (f"the contact is missed by {max(gap, 0.0):.2g} m: a change within {tolerance} m, would close it and so "
+                      "change the number of impacts; no derivative exists beyond")  # fmt: skip
+        else:
+            effect = "end the run" if event.kind == STOPS else "make the equations switch"
+            reason = (f"its function misses zero by {max(gap, 0.0):.2g}: a change within {tolerance}, would {effect} there; "
+                      "no derivative exists beyond")  # fmt: skip
+        self._stop_at(Undefined(approach.t, self._name(approach.event), reason))
+
+    def _stop_at(self, undefined: Undefined) -> None:
+        """End derivatives inside the last phase."""
+        self.undefined.append(undefined)
+        self.until = undefined.t
         phase = self.phases.pop()
-        kept = phase.times <= approach.t
+        kept = phase.times <= undefined.t
         self.phases.append(replace(phase, times=phase.times[kept], states=phase.states[kept], tangents=phase.tangents[kept]))
 
     def _parameters(self, changing: Floats) -> Floats:
@@ -330,6 +373,16 @@ class Walk:
             return None
         return seen.dt
 
+    def _ends_in_doubt(self, k: int, p: Floats, dp: Floats, s: Floats) -> bool:
+        """Whether an event that only just happened ended the run."""
+        ends = [e for e in np.flatnonzero(self.tape.hits[k]).tolist() if self.traced.events[e].kind == STOPS]
+        return any(self._event_slope(k, e, self._point(k, p, dp, s)) is None for e in ends)
+
+    def time_of_record(self, e: int, point: EventPoint) -> Floats | None:
+        """dt* of an event that may lie inside a step; None if a change within the tolerances would undo it."""
+        seen, k = self._look_at(e, point), int(np.searchsorted(self.tape.times[:, 1], point.t))
+        return None if self.traced.events[e].kind == RECORDS and self._is_undone(k, e, point, seen) else seen.dt
+
     def time_of(self, e: int, point: EventPoint) -> tuple[Floats, float]:
         """(dt*, the rate of the event function) of event e."""
         seen = self._look_at(e, point)
@@ -366,19 +419,23 @@ class Walk:
     def _is_undone(self, k: int, e: int, point: EventPoint, seen: EventSlopes) -> bool:
         """Whether a change of state or theta within the run's tolerances would prevent the event.
 
-        The condition is rate^2 <= 2 |g''| error, with g'' over step k, which ends here. The error is that of the extreme value at
-        which g would have turned back, so that a gap which only closes earlier or later does not count.
+        The condition is rate^2 <= 2 |g''| error, with g'' over the time in which g changes by its error, but no more than step k,
+        which leads here. The error is that of the extreme value at which g would have turned back, so that a gap which only closes
+        earlier or later does not count.
         """
         rate = seen.rate
         if rate == 0.0:
             return True
-        if abs(rate) * (point.t - self.phases[-1].begin) > FAR_FROM_GRAZING * max(seen.error, self.error_by_theta(seen.slopes)):
+        error = max(seen.error, self.error_by_theta(seen.slopes))
+        if error == 0.0:
             return False
         t, y = float(self.tape.times[k, 0]), self.tape.begins[k]
-        dy, dt = self.rhs(t, y, point.p)[:, None], np.ones(1)
+        h = point.t - t
+        back = min(2.0 * error / abs(rate), h)
+        t, y = point.t - back, cubic(1.0 - back / h, h, (y, point.y), (self.rhs(t, y, point.p), point.slope))
         call, row = self._event_call(e, 1)
-        _, slopes = call(t, y, point.p, dy, dt, np.zeros((point.p.size, 1)))
-        bend = (rate - float(slopes[row, 0])) / (point.t - t)
+        _, slopes = call(t, y, point.p, self.rhs(t, y, point.p)[:, None], np.ones(1), np.zeros((point.p.size, 1)))
+        bend = (rate - float(slopes[row, 0])) / back
         error, pair = seen.error, self.traced.events[e].pair
         if pair is not None and self.traced.pairs[pair].gap == e and bend != 0.0:
             _, speeds = self.contact_slopes(point.t, point.y, point.p, point.s, None, point.dp)
@@ -508,3 +565,9 @@ class Walk:
                 self._under_way[number].opening = Opening(
                     None, -values_slopes[number], s[slots.impulse].copy(), s[slots.lost].copy(), s[slots.rubbed].copy()
                 )
+
+
+def _with(p: Floats, entry: int, value: float) -> Floats:
+    changed = p.copy()
+    changed[entry] = value
+    return changed

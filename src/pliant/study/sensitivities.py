@@ -90,8 +90,8 @@ class Sensitivities:
 
     @property
     def ok(self) -> bool:
-        """Whether derivatives exist to the end of the run."""
-        return not self.undefined
+        """Whether the run did what was asked, and derivatives exist to its end."""
+        return self.result.ok and not self.undefined
 
     @property
     def undefined(self) -> tuple[Undefined, ...]:
@@ -105,8 +105,8 @@ class Sensitivities:
 
     @property
     def final(self) -> Floats | None:
-        """Derivatives of the final state, (component of y, theta); None if derivatives do not exist that far."""
-        return self._walk.final
+        """Derivatives of the final state, (component of y, theta); None unless `ok`."""
+        return self._walk.final if self.ok else None
 
     @cached_property
     def end_time(self) -> Floats:
@@ -118,11 +118,18 @@ class Sensitivities:
         """A quantity at the end of the run and its derivatives, including the change of the end time; requires `ok`."""
         from pliant.study.run_end import quantity_at_end
 
+        if not self.ok:
+            raise SolveError(f"sensitivities: {name} at the end has no derivative: {'; '.join(self._reasons)}")
         return quantity_at_end(self._walk, name, self.end_time)
 
     def __str__(self) -> str:
         words = f"derivatives of {self.result.name!r} by {', '.join(self.names)}"
-        return "\n".join([words, *map(str, self.undefined)])
+        return "\n".join([words, *self._reasons])
+
+    @property
+    def _reasons(self) -> list[str]:
+        """Why the derivatives end early."""
+        return [*map(str, self.undefined), *([] if self.result.ok else [f"the run ended early: {self.result.message}"])]
 
     @cached_property
     def table(self) -> xr.Dataset:
@@ -209,8 +216,8 @@ def sensitivities(
     parameters: names of the System's parameters; starts, rates: names of coordinates whose start positions and start rates are
     varied; all of these together are theta. of: quantities of the result to differentiate; all by default. values: parameter values
     by name, in SI units, that replace the parameters' own. control: keep the relative error of the derivatives below the method's
-    rtol in every step; without it, only where the equations change. rtol: replaces the method's own. All other arguments are those
-    of `simulate`. If the run continues an earlier one, the state where that one ended counts as given.
+    rtol in every step; without it, below 33 rtol. rtol: replaces the method's own. All other arguments are those of `simulate`.
+    If the run continues an earlier one, the state where that one ended counts as given.
     """
     from pliant.run.theta import ThetaPlan, theta_of
     from pliant.study.saltation import Walk

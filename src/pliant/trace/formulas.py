@@ -72,11 +72,11 @@ def called(function: Any, *arguments: Any) -> Scalar:
         return function(*arguments)
     except TypeError as trouble:
         advice = TABLE if _names_in(function) & TABLES else str(trouble)
-        raise ModelError(f"formula {_name(function)!r}: must be arithmetic on scalars: {advice}") from trouble
+        raise ModelError(f"formula {name_of(function)!r}: must be arithmetic on scalars: {advice}") from trouble
     except ModelError:
         raise
     except ValueError as trouble:  # such as a root or a logarithm of a negative number
-        raise ModelError(f"formula {_name(function)!r}: must have a value ({trouble})") from trouble
+        raise ModelError(f"formula {name_of(function)!r}: must have a value ({trouble})") from trouble
 
 
 # Names in a formula that indicate that it reads a table.
@@ -89,5 +89,6 @@ def _names_in(function: Any) -> set[str]:
     return set() if code is None else {*code.co_names, *code.co_freevars}
 
 
-def _name(function: Any) -> str:
+def name_of(function: Any) -> str:
+    """A formula in words: its text, or the name of its function."""
     return getattr(function, "text", "") or getattr(function, "__qualname__", repr(function))

@@ -23,7 +23,7 @@ from pliant.model.motor import COMMAND, MotorDrive
 from pliant.model.parameter import evaluated, expression_of
 from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, Prescribed, Signal
 from pliant.model.system import System
-from pliant.scalar import is_constant, maximum, minimum
+from pliant.scalar import maximum, minimum
 from pliant.trace.formulas import NamedScalars, called
 from pliant.trace.joint_friction import JOINT_GRIPS, JointGrips, count_of_grips
 from pliant.trace.layout import PIECES, STOPS, ContactEntries, Flags, ParameterOwner, Pieces, Window, slices
@@ -72,14 +72,17 @@ class Signals:
         if isinstance(signal, Constant):
             return signal.value
         if isinstance(signal, Formula):
-            with self._switching(signal):
-                return self._formula(signal.function, self._clock(signal.breakpoints))
+            clock = self._clock(signal.breakpoints)
+            with self._switching(signal, clock if signal.breakpoints else None):
+                return self._formula(signal.function, clock)
         value, slope, origin = self._piece(signal)
         return value if isinstance(signal, PiecewiseConstant) else value + slope * (self.t - origin)
 
-    def _switching(self, signal: Formula) -> AbstractContextManager[None]:
-        """Lets flags decide comparisons of the state in a signal's formula, if the trace has entries of p for them."""
-        return nullcontext() if self.switches is None else self.switches.watching(self._part(signal.function))
+    def _switching(self, formula: Formula | Prescribed, clock: Scalar | None = None) -> AbstractContextManager[None]:
+        """Lets flags decide comparisons in a formula, if the trace has entries of p for them; corners, too, in a motion."""
+        if self.switches is None:
+            return nullcontext()
+        return self.switches.watching(self._part(formula.function), clock, corners=isinstance(formula, Prescribed))
 
     def _part(self, function: Any) -> str:
         """The owner of a formula, in words."""
@@ -89,20 +92,15 @@ class Signals:
         signals |= {drive.name: (drive.command,) for drive in self.system.motors.values() if drive.command is not None}
         signals |= {state.name: (state.rate,) for state in self.system.states.values()}
         owners = [name for name, own in signals.items() for each in own if isinstance(each, Formula) and each.function is function]
+        motions = [(self.tree.positions[one.q], one.motion) for one in self.tree.prescribed]
+        motions += [(closure.name, motion) for closure in self.system.closures.values() for motion in closure.prescribed]
+        owners += [name for name, motion in motions if isinstance(motion, Prescribed) and motion.function is function]
         owners += [condition.name for condition in self.system.conditions.values() if condition.function is function]
         return f"formula of {owners[0]!r}" if owners else "formula"
 
-    def _depends_on_state(self, node: int) -> bool:
-        state = {x.number for x in [*self.q, *self.v, *self.own] if not is_constant(x)}
-        seen, waiting = set(), [node]
-        while waiting:
-            here = waiting.pop()
-            if here in state:
-                return True
-            if here not in seen:
-                seen.add(here)
-                waiting += self.tracer.arguments(here)
-        return False
+    def _still(self) -> set[int]:
+        """Symbols that change only at events."""
+        return {x.number for x in [*self.p, *self.sampled.values()]}
 
     def _piece(self, signal: object) -> list[Scalar]:
         """The entries of p of a signal given by a table."""
@@ -203,11 +201,14 @@ class Signals:
             c0, c1, c2, c3, origin = self._piece(motion)
             s = self.t - origin
             return ((c3 * s + c2) * s + c1) * s + c0, (3.0 * c3 * s + 2.0 * c2) * s + c1, 6.0 * c3 * s + 2.0 * c2
-        column, (time,) = self.tracer.symbols("time", 1)
-        one = ca.SX(1.0)
-        position = [self._scalar(called(motion.function, time))]
+        one, cut = ca.SX(1.0), bool(motion.breakpoints)
+        column, (time,) = self.tracer.symbols("time", 1) if cut else (self.t_column, [self.t])
+        with nullcontext() if cut else self._switching(motion):
+            position = [self._scalar(called(motion.function, time))]
         rate = self.tracer.directional(position, column, one)
         acceleration = self.tracer.directional(rate, column, one)
+        if not cut:
+            return position[0], rate[0], acceleration[0]
         now = self.tracer.column([self._clock(motion.breakpoints)])
         x, v, a = self.tracer.substitute([*position, *rate, *acceleration], column, now)
         return x, v, a

@@ -1,15 +1,21 @@
-"""Comparisons of the state in users' formulas: each is decided by a flag in p, so that no step sees both sides of a jump."""
+"""Comparisons in users' formulas and laws: each is decided by a flag in p, so that no step sees both sides of a jump.
+
+Which other operations have edges, and what happens there: codegen/nonsmooth.py.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import casadi as ca
 
 from pliant.codegen.tracer import Scalar, TracedScalar, Tracer
+from pliant.scalar import pi, sin
 from pliant.trace.events import Event, Watched
+from pliant.trace.formulas import name_of
 
 
 @dataclass
@@ -18,26 +24,52 @@ class Switches:
 
     tracer: Tracer
     first: int  # index of the first flag in p
-    of_state: Callable[[int], bool]  # whether a node of the graph depends on the state
+    t: TracedScalar
+    still: Callable[[], set[int]]  # symbols that change only at events: those of p, and outputs of sampled controllers
     columns: list[ca.SX] = field(default_factory=list)
+    of_time: bool = True  # whether comparisons of time alone are switches, too
     _found: dict[int, tuple[str, TracedScalar, TracedScalar]] = field(default_factory=dict)  # by node of g: whose formula, g, flag
 
+    def __post_init__(self) -> None:
+        self.tracer.call_of_law = self._called
+
     @contextmanager
-    def watching(self, owner: str) -> Iterator[None]:
-        """Turns comparisons made inside this context into switches that belong to `owner`."""
-        around = self.tracer.on_comparison, self.tracer.on_corner  # contexts nest: a formula may read a rate, itself a formula
-        self.tracer.on_comparison = lambda below, above: self._decided(owner, below, above, timed=False)
-        self.tracer.on_corner = lambda below, above: self._decided(owner, below, above, timed=True)
+    def watching(self, owner: str, clock: Scalar | None = None, corners: bool = False) -> Iterator[None]:
+        """Turns comparisons made inside this context into switches that belong to `owner`.
+
+        clock: time as a formula with breakpoints sees it: comparisons of the clock with numbers are left to the breakpoints.
+        corners: whether corners (of minimum, maximum, absolute) are switches, too.
+        """
+        around, self.tracer.decisions = self.tracer.decisions, _Decisions(self, owner, clock, corners)
+        try:
+            yield
+        finally:  # contexts nest: a formula may read a rate, itself a formula
+            self.tracer.decisions = around
+
+    @contextmanager
+    def leaving_time(self) -> Iterator[None]:
+        """In this context comparisons of time alone are not decided by flags."""
+        self.of_time = False
         try:
             yield
         finally:
-            self.tracer.on_comparison, self.tracer.on_corner = around
+            self.of_time = True
 
-    def _decided(self, owner: str, below: Scalar, above: Scalar, timed: bool) -> Scalar | None:
-        """below < above, decided by a flag; None if it depends on time alone (jumps in time are breakpoints), unless `timed`."""
-        g = above - below
-        if not isinstance(g, TracedScalar) or not (timed or self.of_state(g.number)):
-            return None
+    def _called(self, function: Callable[..., Any], arguments: tuple[Scalar, ...]) -> Scalar:
+        """The value of a law of the user's own."""
+        with self.watching(f"law {name_of(function)!r}"):
+            return function(*arguments)
+
+    def moving(self, x: Scalar) -> set[int]:
+        """The symbols in x that change along a step: time, state, friction to be solved for."""
+        return self.tracer.symbols_in(x) - self.still() - {flag.number for _, _, flag in self._found.values()}
+
+    def decides(self, g: TracedScalar) -> bool:
+        moving = self.moving(g)
+        return bool(moving) and (self.of_time or (g.number in self._found and moving != {self.t.number}))
+
+    def flag(self, owner: str, g: Scalar) -> Scalar:
+        """g > 0, decided by a flag."""
         if g.number not in self._found:
             column, (flag,) = self.tracer.symbols("switch", 1)
             self.columns.append(column)
@@ -48,3 +80,46 @@ class Switches:
         """One event per switch, in the order of their flags."""
         return [(Event(f"{owner} switches", 0, flag=self.first + k, pressed=1, reported=False), g, False)
                 for k, (owner, g, _) in enumerate(self._found.values())]  # fmt: skip
+
+
+@dataclass
+class _Decisions:
+    """How the comparisons of one formula are decided; None: by the comparison itself."""
+
+    switches: Switches
+    owner: str
+    clock: Scalar | None
+    corners: bool
+
+    def compared(self, below: Scalar, above: Scalar) -> Scalar | None:
+        g = above - below
+        if not isinstance(g, TracedScalar) or self._is_breakpoint(g):
+            return None
+        return self.switches.flag(self.owner, g) if self.switches.decides(g) else None
+
+    def at_corner(self, below: Scalar, above: Scalar) -> Scalar | None:
+        return self.compared(below, above) if self.corners else None
+
+    def in_table(self, below: Scalar, above: Scalar) -> Scalar | None:
+        g = above - below
+        return self.switches.flag(self.owner, g) if isinstance(g, TracedScalar) else None
+
+    def floor(self, x: TracedScalar) -> Scalar | None:
+        """The floor of a line in time, as of a periodic signal. Floors of the state, as of an encoder, may jump too often for this.
+
+        The flag says whether the floor is even; it gives the floor beyond both ends of the interval, too.
+        """
+        switches, tracer = self.switches, self.switches.tracer
+        if switches.moving(x) != {switches.t.number} or not switches.of_time:
+            return None
+        if not ca.is_linear(tracer.sx(x), tracer.sx(switches.t)):
+            return None
+        odd = switches.flag(self.owner, sin(pi * x)).where(0.0, 1.0)
+        return 2.0 * tracer.unary(ca.OP_FLOOR, 0.5 * (x - odd) + 0.25) + odd
+
+    def _is_breakpoint(self, g: TracedScalar) -> bool:
+        """Whether g is the difference of a clock and a number."""
+        if self.clock is None:
+            return False
+        sides = self.switches.tracer.arguments(g.number)
+        return self.clock.number in sides and any(side in self.switches.tracer.values for side in sides)

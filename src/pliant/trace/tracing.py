@@ -207,12 +207,13 @@ class Trace(Signals):
             self.q[k] = x
         for k, x in zip(self.free_v, state[n_q:], strict=True):
             self.v[k] = x
+        if start is not None:  # the functions of a run, at whose events flags change
+            self.switches = Switches(self.tracer, len(self.p), self.t, self._still)
         for coordinate in self.prescribed:
             self.q[coordinate.q], self.v[coordinate.v], self.known[coordinate.v] = self._prescribed_values(coordinate.motion)
 
     def finish(self, lowered: LoweredSystem, numbers: Numbers, cache: Path | None) -> TracedSystem:
         self.bodies, self.moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
-        self.switches = Switches(self.tracer, len(self.p), self._depends_on_state)
         pressed_stops = {label: self.p[k] for label, k in self.stops.items()}
         applied = self.acting(pressed_stops)
         bristle_column, contacts = self._contact_forces(applied)
@@ -346,10 +347,12 @@ class Trace(Signals):
 
     def _timed(self) -> list[Scalar]:
         """Formulas that depend explicitly on time; tables have known breakpoints and need no search."""
-        found = [self.q[coordinate.q] for coordinate in self.prescribed if isinstance(coordinate.motion, Prescribed)]
-        motions = [motion for closure in self.system.closures.values() for motion in closure.prescribed]
-        found += [self._prescribed_values(motion)[0] for motion in motions if isinstance(motion, Prescribed)]
-        found += [self.read(signal) for signal in signals_of(self.system) if isinstance(signal, Formula)]
+        assert self.switches is not None
+        motions = [coordinate.motion for coordinate in self.prescribed]
+        motions += [motion for closure in self.system.closures.values() for motion in closure.prescribed]
+        with self.switches.leaving_time():  # jumps in time are what the search is for
+            found = [self._prescribed_values(motion)[0] for motion in motions if isinstance(motion, Prescribed)]
+            found += [self.read(signal) for signal in signals_of(self.system) if isinstance(signal, Formula)]
         found += [self._formula(condition.function, self.t) for condition in self.system.conditions.values()]
         return [x for x in found if ca.depends_on(self.tracer.sx(x), self.t_column)]
 

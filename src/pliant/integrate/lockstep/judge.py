@@ -30,6 +30,7 @@ from pliant.integrate.lockstep.events import (
     note_forces,
     note_peaks,
     open_pair,
+    required,
     side_at_start,
     watched,
 )
@@ -221,6 +222,8 @@ def take_up(lane: Any, shared: Any) -> None:
         lane.fresh = 0.0
         if set_out(lane, shared):
             return
+    elif follow_jumps(lane):
+        return
     for pair in at_once(N_P):
         lane.p[table.entry[pair]] = entry_speed(lane, shared, pair)
     steepest = max(lane.slope, bend)
@@ -269,6 +272,18 @@ def set_out(lane: Any, shared: Any) -> bool:
             changed = True
         if does == FLAG and g * table.pressed[e] > 0.0 and lane.p[table.flag[e]] == 0.0:
             lane.p[table.flag[e]] = 1.0
+            changed = True
+    if changed:
+        restart(lane)
+    return changed
+
+
+def follow_jumps(lane: Any) -> bool:
+    """Flags whose functions jumped across zero as the equations changed are set anew; True if there are any."""
+    changed = False
+    for e in range(N_E):
+        if table.does[e] == FLAG and lane.g[e] * required(lane, e) < -lane.sure:
+            lane.p[table.flag[e]] = 1.0 - lane.p[table.flag[e]]
             changed = True
     if changed:
         restart(lane)
