@@ -265,9 +265,9 @@ def _first_without_match(
         drift = max(drift, rtol, ROUND_OFF)
         if depth_of_force(pair.normal, touch.peak_force) < FIRM * drift or touch.entry_speed < FIRM * drift:
             continue
-        slack = row + 4.0 * drift / touch.entry_speed  # one that is nearly there was seen
-        theirs = other.contacts.of(pair.name)
-        if not any(r.begin <= touch.begin + slack and (r.lasting or r.end >= touch.begin - slack) for r in theirs):
+        slack = row + 4.0 * drift / touch.entry_speed  # one that is nearly there was seen, and so was one that overlaps in time
+        theirs, end = other.contacts.of(pair.name), math.inf if touch.lasting else touch.end
+        if not any(r.begin <= end + slack and (r.lasting or r.end >= touch.begin - slack) for r in theirs):
             return f"at t = {touch.begin:.6g} s with {touch.entry_speed:.3g} m/s, {touch.peak_force:.3g} N"
     return ""
 

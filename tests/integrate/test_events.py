@@ -21,7 +21,7 @@ from pliant.integrate import (
     Tsit5,
 )
 from pliant.integrate.methods import VariablePrecisionRK4
-from pliant.integrate.run_record import RECORDS
+from pliant.integrate.run_record import RECORDS, STOPS
 
 # all but the one that notices events at the ends of its steps only: see test_implicit
 every_method = pytest.mark.parametrize(
@@ -136,6 +136,29 @@ def test_a_crossing_and_its_return_within_one_step_are_seen(kind, depth, equatio
     assert [event.direction for event in up.events + down.events] == [1, -1]
     assert [up.t, down.t] == pytest.approx([0.5 - math.sqrt(depth / 5.0), 0.5 + math.sqrt(depth / 5.0)], abs=near)
     assert stepper.advance(h).status is Status.REACHED
+
+
+def crest(t, y, p, out, work):
+    """A wave about a level that its crests pass by p[0], the last in the span of a test at p[1]."""
+    out[0] = 1.0 - p[0] - math.cos(t - p[1]) * math.exp(-0.01 * (t - p[1]) ** 2)
+
+
+@every_method
+def test_a_crest_is_seen_wherever_steps_end(kind, equations, kernel):
+    """A function of time alone, which no error control looks at: steps of 3/8 of its period, that begin anywhere before it."""
+    if kind is RK4:
+        method = RK4(step=0.75 * math.pi)
+    else:
+        method = kind(rtol=1e-2, atol=1e6, first_step=0.75 * math.pi, max_step=0.75 * math.pi)
+    stepper = Stepper(equations.falling, 2, 0, method, events=kernel(crest), n_events=1)
+    for depth in (1e-3, 1e-6, 1e-8):
+        for at in np.linspace(4.0, 8.0, 41):
+            stepper.start(0.0, [1.0, 0.0], [depth, at])
+            up, down = stepper.advance(14.0), stepper.advance(14.0)
+            assert [event.direction for event in up.events + down.events] == [-1, 1], (depth, at)
+            half = math.sqrt(2.0 * depth)
+            assert [up.t, down.t] == pytest.approx([at - half, at + half], rel=0.02 * half)
+            assert stepper.advance(14.0).status is Status.REACHED
 
 
 def test_a_bouncing_ball_is_not_caught_by_its_own_bounce(equations):
@@ -286,6 +309,26 @@ def test_what_only_records_is_located_as_finely(kind, equations):
     for event in logged:  # where every step is saved, so is the state at what was recorded
         (row,) = np.flatnonzero(times == event.t)
         assert states[row] == pytest.approx([0.0, -1.0 * (1 if event.direction < 0 else -1)], abs=1e-9)
+
+
+def twice(t, y, p, out, work):
+    """The same function as two events."""
+    out[0] = out[1] = y[0] - p[1]
+
+
+@every_method
+def test_what_records_where_another_event_changes_the_equations_is_on_record(kind, equations, kernel):
+    """The step ends just beyond the zero of both; solved again, an implicit one may end just before it."""
+    method = RK4(step=0.05) if kind is RK4 else kind(rtol=1e-4, atol=1e-7)
+    stepper = Stepper(equations.van_der_pol, 2, 0, method, events=kernel(twice), n_events=2, kinds=[STOPS, RECORDS])
+    for level in np.linspace(-1.5, 1.5, 40):
+        stepper.start(0.0, [2.0, 0.0], [2.0, level, 0.0])
+        stops = []
+        while (outcome := stepper.advance(20.0)).status is Status.EVENT:
+            stops += [outcome.t]
+            stepper.p[2] += 1.0  # which no equation reads
+        logged = [event.t for event in stepper.logged() if event.index == 1]
+        assert len(stops) >= 4 and logged == pytest.approx(stops, abs=1e-6)
 
 
 def quick(t, y, p, out, work):

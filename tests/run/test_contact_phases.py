@@ -123,6 +123,19 @@ def test_a_grazing_touch_is_seen_and_a_near_miss_is_none():
             assert record.restitution == pytest.approx(1.0, abs=1e-6)
 
 
+def test_a_row_at_a_touch_found_at_the_end_of_a_step_shows_its_force():
+    """RealTime finds touches at the ends of steps, where the ball is already inside: so are the rows, and a run that ends there."""
+    law, method = HuGuo(stiffness=1e7, restitution=0.8), pl.RealTime(step=1e-4)
+    for speed in (3.0, 5.0, 7.77):
+        run = pl.simulate(dropped(0.01, law, speed=speed), 0.01, method=method, save=1e-4)
+        inside = (run.values["gap"][:, 0] < 0.0) & (run.values["closing_speed"][:, 0] > 0.0)
+        assert np.any(inside) and np.all(run.values["normal_force"][inside, 0] > 0.0)
+    stopped = dropped(0.01, law, speed=3.0)
+    stopped.event("low", lambda t, q, v: q["ball.y"] - 0.105, stop=True)
+    run = pl.simulate(stopped, 0.01, method=method, save=1e-4)
+    assert "low" in run.message and run.time[-1] == pytest.approx(run.events[-1].t, abs=1e-12)
+
+
 def test_a_load_that_steps_lifts_off_and_sets_down():
     """Breakpoints of a signal fall into the contact: what is closed stays closed, then opens, lands and rests at the new depth."""
     law = HuntCrossley(stiffness=1e7, restitution=0.5)

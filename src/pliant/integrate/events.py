@@ -17,13 +17,17 @@ from pliant.integrate.run_record import INTERIOR, MARKS, NOTES, RECORDS, SAMPLES
 BRACKET = 1e-12  # s, width to which an event is bracketed
 ULPS = 4.0 * 2.0**-52  # relative to t: but no finer than four units of round-off of t
 # Fractions of the step at which g is evaluated. Those next to the ends show the direction in which g leaves and arrives: a g that
-# dips below zero and out again across the end of a step has its minimum between no two other points.
-PLACES = (0.0, 1.0 / 32.0, 0.25, 0.5, 0.75, 31.0 / 32.0, 1.0)
+# dips below zero and out again across the end of a step has its minimum between no two other points. They are as near to the ends
+# as round-off permits: a dip between an end and them would have no sample that shows it.
+PLACES = (0.0, 2.0**-12, 0.25, 0.5, 0.75, 1.0 - 2.0**-12, 1.0)
 BETWEEN = (0.125, 0.375, 0.625, 0.875)  # further fractions, if g comes near zero
 # Fraction of the largest |g| inside a step: nearer to zero than this, the cubic between its ends is not accurate enough. A long
 # step of a high-order method resolves motions that a cubic cannot: after a light contact a ball may hover, dip in and fly off.
 NEAR = 0.1
 NEARLY_THERE = 0.5  # fraction of the bracket: estimated distance, by straight lines, between the root and a point just beyond it
+LOOKS = 12  # evaluations of g on the way to the bottom of one dip
+UNSURE = 0.1  # fraction of what g changes by around a sample: how far the bottom of its parabola may be from the true one
+CLOSE = 0.02  # fraction of the interval around a sample: a bottom nearer to it is the sample itself, and the interval is narrowed
 GUESS = 1e-7  # fraction of the step: accuracy of the search on the interpolant before the step itself is evaluated
 EVERY = -1  # `searched`: all events that end a step
 
@@ -282,7 +286,7 @@ def _end_there(run: Any, x: float) -> float:
 
 @compiled
 def _sample_step(run: Any, h: float) -> int:
-    """Sample g at both ends, between them, and where some g turns back towards zero; returns the number of samples."""
+    """Sample g at both ends, between them, and where some g dips beyond zero; returns the number of samples."""
     theta, places = floats(run.theta, SAMPLES), INTERIOR + 2
     run.step_length = h
     put(sample(run, 0), run.g, run.n_events)
@@ -297,10 +301,8 @@ def _sample_step(run: Any, h: float) -> int:
     for k in range(run.n_watched):
         e, i = ints(run.watched, run.n_watched)[k], 1
         while i < places - 1 and places < SAMPLES:
-            x = _turning_point(run, e, i)
+            x = _dip(run, e, i, h)
             if x > 0.0:
-                interpolate(run, run.y_try, h, x)
-                measure(run, run.t + x * h, run.y_try, run.g_try)
                 _insert(run, places, x)
                 places += 1
                 i += 1
@@ -348,24 +350,43 @@ def _look_closer(run: Any, h: float, places: int) -> int:
 
 
 @compiled
-def _turning_point(run: Any, e: int, i: int) -> float:
-    """The place where g_e comes nearest to zero around sample i, by a parabola; 0 if it does not come near."""
+def _dip(run: Any, e: int, i: int, h: float) -> float:
+    """A place around sample i where g_e is beyond zero, if it is on one side at the samples themselves; 0 if it stays there.
+
+    Parabolas through the lowest places lead to the bottom of g, until it is certain that this is not beyond zero. g_try is g there.
+    """
     theta, n = floats(run.theta, SAMPLES), run.n_events
     left, here, right = floats(sample(run, i - 1), n)[e], floats(sample(run, i), n)[e], floats(sample(run, i + 1), n)[e]
     side = side_of(here, 1, 0.0)
     if side_of(left, 1, 0.0) != side or side_of(right, 1, 0.0) != side or abs(here) > min(abs(left), abs(right)):
         return 0.0
-    a, b = theta[i - 1] - theta[i], theta[i + 1] - theta[i]
-    slope_left, slope_right = (left - here) / a, (right - here) / b
-    bend = (slope_right - slope_left) / (b - a)
-    slope = slope_left - bend * a
-    if bend == 0.0:
-        return 0.0
-    x = -0.5 * slope / bend
-    lowest = here + 0.5 * slope * x
-    if lowest * side > 0.5 * abs(here) or x <= a or x >= b or x == 0.0:
-        return 0.0
-    return float(theta[i] + x)
+    low, x, high = theta[i - 1], theta[i], theta[i + 1]
+    left, here, right = abs(left), abs(here), abs(right)
+    for _ in range(LOOKS):
+        a, b = x - low, high - x
+        bend = ((right - here) / b + (left - here) / a) / (a + b)
+        if not bend > 0.0:
+            return 0.0
+        way = 0.5 * ((left - here) / a - bend * a) / bend  # to the bottom
+        doubt = UNSURE * (max(left, right) - here) * (4.0 * a * b / (a + b) + abs(way)) / (a + b)
+        if here - bend * way * way > doubt:
+            return 0.0
+        if abs(way) < CLOSE * (a + b):
+            way = 0.1 * b if b > a else -0.1 * a
+        at = x + way
+        interpolate(run, run.y_try, h, at)
+        measure(run, run.t + at * h, run.y_try, run.g_try)
+        g = floats(run.g_try, n)[e] * side
+        if g <= 0.0:
+            return float(at)
+        if g < here:
+            low, left, high, right = (x, here, high, right) if way > 0.0 else (low, left, x, here)
+            x, here = at, g
+        elif way > 0.0:
+            high, right = at, g
+        else:
+            low, left = at, g
+    return 0.0
 
 
 @compiled
@@ -537,7 +558,7 @@ def note_crossings(run: Any, h: float, t_new: float, shortened: bool) -> None:
 @compiled
 def _note_event(run: Any, e: int, h: float, t_new: float, moved: bool) -> bool:
     """Note all crossings of one event. moved: whether y_new and the stages are not those of the full step; returns it updated."""
-    n, noted, floor = run.n_events, 0, 0.0
+    n, noted, floor, side = run.n_events, 0, 0.0, ints(run.side, run.n_events)[e]
     marks = flags(run.kind, n)[e] == MARKS
     _sides_of_start(run)
     if run.at_ends:
@@ -562,8 +583,12 @@ def _note_event(run: Any, e: int, h: float, t_new: float, moved: bool) -> bool:
                 if high > 0.0:
                     floor = _reached(run, low, high, t_new)
                     _note(run, e, min(run.t + floor, t_new), run.y_new)
-                    noted += 1
+                    noted, side = noted + 1, -ints(run.before, n)[e]
         take_sides(run, run.before, sample(run, i + 1))
+    # At an end just beyond zero, round-off can hide a crossing from the steps that search for it, but the run continues there.
+    if not marks and noted < NOTES and crosses(run, e, floats(run.g_new, n)[e], side):
+        ints(run.before, n)[e] = side
+        _note(run, e, t_new, run.y_kept)
     return moved
 
 

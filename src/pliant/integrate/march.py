@@ -14,6 +14,7 @@ from numba import types
 from pliant.integrate.begin import begin
 from pliant.integrate.control import next_time, propose, restart_control, shrink, smallest_step
 from pliant.integrate.events import (
+    ULPS,
     crossing_ahead,
     first_event,
     forget_hits,
@@ -88,6 +89,7 @@ def _advance(run: Any) -> int:
         put(run.y_seen, run.y, run.n)
         if code == AT_EVENT:
             code = act(run)
+            _save_here(run)
         elif code == AT_STOP and next_piece(run):
             code = sample(run)
             if code != ON:
@@ -352,8 +354,11 @@ def _save(run: Any, h: float, t_new: float) -> None:
         _put_row(run, t_new, run.y_new)
     elif run.save == SAVE_TIMES:
         plan, last = floats(run.plan, run.n_plan), _last_saved(run, t_new)
+        acts = run.at_ends != 0 and run.waiting_hit > 0.0 and hit_matters(run)
         while run.next_save < run.n_plan and plan[run.next_save] <= last:
             t = plan[run.next_save]
+            if acts and t >= t_new - ULPS * abs(t_new):
+                break  # the state is beyond the event: the row waits for the equations that hold from here on
             if t == t_new:
                 _put_row(run, t, run.y_new)
             else:
