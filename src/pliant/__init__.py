@@ -102,7 +102,7 @@ from pliant.model.telescopic import TelescopicBeam
 from pliant.results.ledger import Ledger
 from pliant.results.result import Result
 from pliant.run.inverse import inverse_dynamics
-from pliant.run.prepare import Compiled, absolute_coordinates, compile_system
+from pliant.run.prepare import Compiled, absolute_coordinates, clear_compiled, compile_system
 from pliant.run.save_times import every
 from pliant.run.simulate import simulate
 from pliant.run.stepping import SteppedRun, start
@@ -273,6 +273,7 @@ __all__ = [
     "atan",
     "atan2",
     "campbell",
+    "clear_compiled",
     "clip",
     "compile_system",
     "cos",

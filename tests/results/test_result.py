@@ -12,6 +12,8 @@ import pytest
 
 import mechanisms
 import pliant as pl
+from flipped_bits import outcomes
+from older_files import without_checksums
 from pliant.results.timings import TIMINGS
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -173,13 +175,25 @@ def test_a_file_of_others_is_refused(tmp_path):
         pl.Result.from_netcdf(tmp_path / "other.nc")
 
 
+@pytest.mark.parametrize("lazy", [False, True])
+def test_no_flipped_bit_of_a_file_is_returned_unnoticed(lazy, tmp_path):
+    system = pl.System("ball", gravity=(0.0, -9.81))
+    system.add("ball", pl.RigidBody(mass=1.0, inertia=0.1), joint=pl.Planar(velocity=(0.3, 0.0)))
+    pl.simulate(system, 0.1, save=0.01, keep=["q", "v"]).to_netcdf(tmp_path / "run.nc")
+    read = f"""back = Result.from_netcdf(path, lazy={lazy})
+    rows = [array[:].tolist() for array in (back.time, *back.values.values())]
+    return rows, back.labels, back.message, back.stats, back.provenance, back.final_state.to_json()"""
+    ends = outcomes(tmp_path / "run.nc", "from pliant.results.result import Result; from pliant.errors import ModelError", read)
+    assert "unnoticed" not in ends and ends.count("refused") > 4
+
+
 def older_file(run, tmp_path, *missing):
     """The result as a version would have written it that did not know some quantities."""
     import xarray
 
     run.to_netcdf(tmp_path / "new.nc")
     with xarray.open_dataset(tmp_path / "new.nc") as opened:
-        opened.load().drop_vars(list(missing)).to_netcdf(tmp_path / "old.nc", engine="netcdf4")
+        without_checksums(opened.load()).drop_vars(list(missing)).to_netcdf(tmp_path / "old.nc", engine="netcdf4")
     return pl.Result.from_netcdf(tmp_path / "old.nc")
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import weakref
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, is_dataclass
@@ -14,6 +16,7 @@ import pytest
 import pliant as pl
 from pliant.gallery.representative import REPRESENTATIVES
 from pliant.model.parameter import TiedFloat
+from pliant.run import prepare
 from pliant.run.recent import Recent
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("**/*.yaml"))
@@ -305,6 +308,31 @@ def test_structures_are_forgotten_when_there_are_too_many():
     for k in range(5):
         kept.put(k, k, size=4)
     assert [kept.get(k) for k in range(5)] == [[], [], [], [3], [4]]
+
+
+def test_one_key_with_too_many_structures_forgets_the_oldest():
+    kept = Recent(10)
+    for k in range(5):
+        kept.put("a", k, size=4)
+    assert kept.get("a") == [4, 3]
+
+
+def test_machine_code_of_formulas_with_other_constants_is_bounded_and_can_be_freed(monkeypatch):
+    def turning(torque: float) -> pl.Compiled:
+        system = pl.System("wheel", gravity=(0, 0))
+        system.add("wheel", pl.RigidBody(mass=1.0, inertia=0.1), joint=pl.Revolute())
+        system.drive("drive", "wheel.angle", lambda t, q, v: torque * pl.sin(t))
+        return pl.compile_system(system)
+
+    monkeypatch.setattr(prepare, "STRUCTURES", Recent(prepare.MOST_OPERATIONS // 100))
+    used = turning(1.0)
+    structures = [weakref.ref(turning(1.0 + 0.125 * k).structure) for k in range(1, 5)]
+    gc.collect()
+    assert sum(structure() is not None for structure in structures) < 2
+    pl.clear_compiled()
+    gc.collect()
+    assert not any(structure() for structure in structures)
+    assert pl.simulate(used, 0.1).ok  # what is in use stays
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -523,3 +525,26 @@ def test_a_value_that_may_not_be_changes_nothing(two_links, value, why):
 def test_a_step_that_leads_nowhere_is_refused(two_links, dt):
     with pytest.raises(pl.ModelError, match="step: dt"):
         pl.start(two_links).step(dt)
+
+
+def test_a_second_thread_is_refused_while_one_steps():
+    system = pl.System("wheel", gravity=(0, 0))
+    system.add("wheel", pl.RigidBody(mass=1.0, inertia=0.1), joint=pl.Revolute(rate=2.0))
+    run = pl.start(system)
+    inside, go_on, reach = threading.Event(), threading.Event(), run._stepper.reach
+
+    def slow(*given):
+        inside.set()
+        assert go_on.wait(10)
+        return reach(*given)
+
+    run._stepper.reach = slow
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(run.step, 0.25)
+        assert inside.wait(10)
+        for call in (lambda: run.step(0.25), run.observe, run.save, run.result, lambda: run.q):
+            with pytest.raises(pl.ModelError, match=r"SteppedRun: .* must be used by one thread at a time"):
+                call()
+        go_on.set()
+        assert first.result()
+    assert run.step(0.25) and run.t == 0.5 and run.q[0] == pytest.approx(1.0)

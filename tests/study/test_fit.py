@@ -306,5 +306,7 @@ def test_the_command_writes_report_picture_and_runs(tmp_path):
     assert "to run with these values: pliant run" in printed.output and "95 % confidence" in printed.output
     wrong = CliRunner().invoke(app, [*command[:-1], "stif"])
     assert wrong.exit_code == 2 and "did you mean 'stiff'?" in wrong.output
+    wrong = CliRunner().invoke(app, [*command, "--bound", "loss=0:x"])
+    assert wrong.exit_code == 2 and "--bound: parameter 'loss': value" in wrong.output
     wrong = CliRunner().invoke(app, [*command, "--bound", "loss"])
     assert wrong.exit_code == 2 and "--bound: must be NAME=LOW:HIGH" in wrong.output

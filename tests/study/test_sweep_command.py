@@ -75,6 +75,21 @@ def test_what_is_no_axis_is_refused(texts, words):
         parse_axes(texts, PARAMETERS)
 
 
+@pytest.mark.parametrize("axis", ["payload=4:10:4", "payload=4,10", "payload=1kg,2"])
+def test_numbers_without_a_unit_are_refused_where_the_model_has_another_than_that_of_si(axis):
+    with pytest.raises(Stopped, match=r"'payload': value must have a unit, such as .*, because the model defines it in g, got"):
+        parse_axes([axis], PARAMETERS, {"payload": "g"})
+    assert parse_axes(["payload=4:10:4"], PARAMETERS, {"payload": "kg"}) == parse_axes(["payload=4:10:4kg"], PARAMETERS)
+    assert parse_axes(["payload=0,0.5kg"], PARAMETERS, {"payload": "g"}) == {"payload": [0.0, 0.5]}
+
+
+def test_a_sweep_of_a_model_in_grams_wants_units(folder):
+    (folder / "m.yaml").write_text(MODEL.replace("{value: 1 kg, low", "{value: 1000 g, low"))
+    done = pliant("sweep", "m.yaml", "--over", "mass=1,2", "--out", "s")
+    assert done.exit_code == 2 and "--over: parameter 'mass': value must have a unit, such as 1g or 1kg" in done.stderr
+    assert pliant("sweep", "m.yaml", "--over", "mass=1,2kg", "--out", "s", "--quiet").exit_code == 0
+
+
 def test_a_sweep_is_run_reported_gone_on_with_and_drawn(folder):
     command = [
         "sweep",
@@ -108,7 +123,7 @@ def test_a_sweep_is_run_reported_gone_on_with_and_drawn(folder):
 def test_failed_cases_are_said_and_the_others_kept(folder):
     (folder / "m.yaml").write_text(MODEL.replace("damper: 0.05", "damper: drag").replace("define:", "define:\n  drag: 0.05"))
     done = pliant("sweep", "m.yaml", "--over", "drag=-1,1", "--out", "s")
-    assert done.exit_code == 0 and "1 of 2 cases failed:\n" in done.stderr and "coefficient must be >= 0" in done.stderr
+    assert done.exit_code == 1 and "1 of 2 cases failed:\n" in done.stderr and "coefficient must be >= 0" in done.stderr
     done = pliant("sweep", "m.yaml", "--over", "drag=-1,-2", "--out", "t", "--quiet")
     assert done.exit_code == 1 and done.stdout == ""
 

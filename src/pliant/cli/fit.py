@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -33,7 +34,7 @@ def fit(
     ] = None,
     of: Annotated[list[str] | None, typer.Option("--of", metavar="COLUMN", help="A column to fit; default: all.")] = None,
     bounds: Annotated[
-        list[str] | None, typer.Option("--bound", metavar="NAME=LOW:HIGH", help="Bounds of a number, SI; may be repeated.")
+        list[str] | None, typer.Option("--bound", metavar="NAME=LOW:HIGH", help="Bounds of a number; may be repeated.")
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="FOLDER", help="Folder for report, picture and results.")] = None,
     values: Set = None,
@@ -51,28 +52,32 @@ def fit(
         stop(WRONG, f"--data: files must have different names, got {', '.join(map(str, data))}")
     model = load_model(file, includes_outside, values)
     names = [name.strip() for name in free.split(",") if name.strip()]
-    limits = _bounds(bounds or [])
+    limits = _bounds(bounds or [], model)
     if out is not None:
         make_folder("--out", out)
     with ended_softly():
         found = _fitted(model, data, names, of, limits, quiet or as_json)
         if out is not None:
             _write(found, out)
-    _report(found, file, out, quiet, as_json)
+    _report(found, model, file, out, quiet, as_json)
 
 
-def _bounds(given: list[str]) -> dict[str, tuple[float | None, float | None]]:
+def _bounds(given: list[str], model: Model) -> dict[str, tuple[float | None, float | None]]:
     """Read mu=0:0.6 or K=1e4: as a name and both bounds; a missing bound is None."""
+    from pliant.files.definitions import read_value
+
     bounds: dict[str, tuple[float | None, float | None]] = {}
     for text in given:
         name, equals, ends = (part.strip() for part in text.partition("="))
         low, colon, high = (part.strip() for part in ends.partition(":"))
-        try:
-            bounds[name] = (float(low) if low else None, float(high) if high else None)
-        except ValueError:
-            colon = ""
         if not (name and equals and colon):
-            stop(WRONG, f"--bound: must be NAME=LOW:HIGH in SI, as in mu=0:0.6, got {text!r}")
+            stop(WRONG, f"--bound: must be NAME=LOW:HIGH, as in mu=0:0.6, got {text!r}")
+        unit, written = getattr(model.system.parameters.get(name), "unit", None), model.units.get(name)
+        try:
+            low_end, high_end = (read_value(name, end, unit, written)[0] if end else None for end in (low, high))
+        except ModelError as trouble:
+            stop(WRONG, f"--bound: {trouble}")
+        bounds[name] = (low_end, high_end)
     return bounds
 
 
@@ -135,13 +140,14 @@ def _write_table(part: Compared, path: Path) -> None:
         writer.writerows([repr(float(x)) for x in row] for row in np.column_stack(columns))
 
 
-def _report(found: Fit, file: Path, out: Path | None, quiet: bool, as_json: bool) -> None:
+def _report(found: Fit, model: Model, file: Path, out: Path | None, quiet: bool, as_json: bool) -> None:
     code = DONE if found.ok else FAILED
     if as_json:
         write_json({**found.as_json(), "written": None if out is None else str(out), "exit_code": code})
     elif not quiet:
         say(found)
-        settings = " ".join(f"--set {name}={value:.10g}" for name, value in found.values.items())
+        values = {name: f"{value:.10g} {found.units[name] if name in model.units else ''}" for name, value in found.values.items()}
+        settings = " ".join(f"--set {shlex.quote(f'{name}={value.strip()}')}" for name, value in values.items())
         say(f"to run with these values: pliant run {file} {settings}")
         if out is not None:
             say(f"written: {out}")

@@ -56,7 +56,7 @@ def sweep(
     assert out is not None
     try:
         subject = FileSubject(file, includes_outside, read_settings(values or ()))
-        grid = Grid(parse_axes(over or (), subject.parameters))
+        grid = Grid(parse_axes(over or (), subject.parameters, subject.written_units))
     except ModelError as trouble:
         stop(WRONG, str(trouble))
     if subject.settings is None and t_end is None:
@@ -145,7 +145,7 @@ class _Rate:
 def _report(data: xarray.Dataset, out: Path, quiet: bool, as_json: bool) -> None:
     ok, messages = data["ok"].values.ravel(), data["message"].values.ravel()
     failures = [str(message) for message in messages[~ok]]
-    code = FAILED if failures and not ok.any() else DONE
+    code = FAILED if failures else DONE
     if as_json:
         facts = {"cases": int(ok.size), "failed": len(failures), "failures": failures, "written": str(out), "exit_code": code}
         write_json(facts | ({"loop": data.attrs["loop"]} if "loop" in data.attrs else {}))

@@ -115,27 +115,36 @@ def _number(
     kind = None if unit is None else units.kind_of(unit)
     si_unit = word if unit is None else units.si_unit(unit)
     parameter = build(Parameter, item, name, value, si_unit, low, high)
+    if unit is not None:
+        item.scope.units[name] = unit
     if name in item.scope.given:
-        parameter, kind = _given(parameter, kind, item.scope.given[name])
+        parameter, kind = _given(parameter, kind, item.scope.given[name], unit)
     return number_definition(parameter.value if name in item.scope.fixed else TiedFloat.of(parameter), kind)
 
 
-def _given(parameter: Parameter, kind: Kind, value: float | str) -> tuple[Parameter, Kind]:
-    """The parameter with another value, given as a number in SI or as text such as 310 g."""
+def _given(parameter: Parameter, kind: Kind, value: float | str, written: str | None) -> tuple[Parameter, Kind]:
+    """The parameter with another value, given as a number in SI or as text such as 310 g. written: the unit in the file."""
     unit = parameter.unit
     if isinstance(value, str):
-        value, own = read_value(parameter.name, value, unit)
+        value, own = read_value(parameter.name, value, unit, written)
         if own is not None:
             kind, unit = kind or units.kind_of(own), unit or units.si_unit(own)
     return Parameter(parameter.name, parameter.check(value), unit, parameter.low, parameter.high), kind
 
 
-def read_value(name: str, text: str, unit: str | None) -> tuple[float, str | None]:
-    """The value in SI of a text such as 310 g, and the unit in the text, if any. unit: the parameter's own unit."""
+def read_value(name: str, text: str, unit: str | None, written: str | None = None) -> tuple[float, str | None]:
+    """The value in SI of a text such as 310 g, and the unit in the text, if any. unit: the parameter's own unit.
+
+    written: the unit in which the model defines it. If that is mm, 8 may be meant in mm or in m, and is refused.
+    """
     found = units.split(text) if not is_expression(text) else None
     try:
         if found is None:
-            return parse_number(text), None
+            number = parse_number(text)
+            if number != 0.0 and written is not None and not units.is_si(written):
+                how = f"such as {text}{written}" + (f" or {text}{unit}" if unit else "")
+                raise ModelError(f"must have a unit, {how}, because the model defines it in {written}, got {text!r}")
+            return number, None
         if unit is not None:
             units.kind_of(unit)  # raises if it is not a unit
         return units.convert(*found, unit), found[1]

@@ -40,6 +40,7 @@ class Scope:
     definitions: dict[str, ParsedFormula] = field(default_factory=dict)
     given: Mapping[str, float | str] = field(default_factory=dict)  # values of definitions that replace those of the file
     fixed: frozenset[str] = frozenset()  # definitions that determine the structure of the equations, and so are not parameters
+    units: dict[str, str] = field(default_factory=dict)  # in which the file defines numbers, by name
     structural: set[str] = field(default_factory=set)  # definitions that were found to determine it
     materials: dict[str, Any] = field(default_factory=dict)
     coordinates: Known | None = None  # names that formulas may use, once all bodies are known

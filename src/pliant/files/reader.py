@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,7 @@ class Model:
 
     system: System
     run: RunSettings | None  # None if the file has no run section
+    units: Mapping[str, str] = field(default_factory=dict, compare=False)  # in which the file defines numbers, such as mm
 
 
 def load_model(path: str | Path, includes_outside: bool = False, parameters: Mapping[str, float | str] | None = None) -> Model:
@@ -118,7 +119,7 @@ def _read_sections(source: _Source, scope: Scope) -> Model:
     for section in CALLS:
         for name, item in _entries(sections, section):
             _read_call(system, section, name, item)
-    return Model(system, _read_run(sections["run"]) if "run" in sections else None)
+    return Model(system, _read_run(sections["run"]) if "run" in sections else None, scope.units)
 
 
 def _read_run(item: Item) -> RunSettings:

@@ -74,10 +74,15 @@ def dimension(unit: str) -> Mapping[str, float]:
     return _powers(_registry().parse_units(_spelled(unit)))
 
 
+def is_si(unit: str) -> bool:
+    """Whether one of this unit is one in SI."""
+    return float(_one(unit).magnitude) == 1.0
+
+
 def si_unit(unit: str) -> str | None:
     """The SI unit of the same quantity, such as m for mm; None for a plain number."""
     one = _one(unit)
-    if float(one.magnitude) == 1.0:
+    if is_si(unit):
         return unit
     if one.dimensionless and "radian" not in str(one.units):
         return None

@@ -1,18 +1,25 @@
-"""netCDF files, one thread at a time.
+"""netCDF files, one thread at a time, whose contents are compared with checksums as they are read.
 
-netCDF4 is used directly, because importing xarray takes a second of processor time before the first file is written.
+netCDF4 is used directly: importing xarray takes a second of processor time before the first file is written, and xarray's own
+locks, which do not cover all that it does with a file, would be taken in another order than ours.
+
+A group that is `seal`ed has a checksum of everything but the values of its variables (the attribute `checksum`), and the checksums
+of their blocks of rows (the text `checksums`), so that rows are checked although only some are read.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
+import json
 import math
 import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -25,8 +32,10 @@ _held = 0  # how many times its owner has locked it
 
 CHUNK = 2**17  # numbers of a variable that are compressed, written and read together (1 MiB)
 LOCKED = 10.0  # seconds to wait for the lock of another process
+CHECKSUM, CHECKSUMS = "checksum", "checksums"  # of a group, and of the values in it
 
 T = TypeVar("T")
+Blocks = Sequence[tuple[int, int]]  # checksums of consecutive rows: (number of the row after the last, CRC-32)
 
 
 @contextlib.contextmanager
@@ -78,9 +87,7 @@ def _stays_locked(path: str | Path, writing: bool) -> bool:
 def alone() -> Iterator[None]:
     """Excludes other threads from reading and writing files. The owner may enter again, to read while it writes."""
     global _held
-    with LIBRARY, contextlib.ExitStack() as held:
-        for lock in [] if _held else _locks_of_xarray():  # these locks cannot be taken twice
-            held.enter_context(lock)
+    with LIBRARY, contextlib.nullcontext() if _held else _lock_of_xarray():  # which cannot be taken twice
         _held += 1
         try:
             yield
@@ -90,7 +97,7 @@ def alone() -> Iterator[None]:
 
 def put(
     group: Any, name: str, dims: tuple[str, ...], values: NDArray[Any], attributes: Mapping[str, str], compression: int = 0
-) -> None:
+) -> Blocks:
     """Write a variable of numbers or strings into a file or group that has its dimensions. compression: level of zlib."""
     kind = str if values.dtype.kind in "OU" else values.dtype
     if compression and kind is not str and values.size:
@@ -98,10 +105,15 @@ def put(
     else:
         variable = group.createVariable(name, kind, dims, **({} if kind is str else {"fill_value": False}))
         variable.setncatts(dict(attributes))
-    for first, last in _blocks(values):
-        variable[first:last] = values[first:last]
     if not values.shape:
         variable[...] = values
+        return [(1, crc(values))]
+    blocks = []
+    for first in range(0, len(values), rows := rows_in_chunk(values.shape)):
+        block = values[first : first + rows]
+        variable[first : first + rows] = block
+        blocks.append((first + len(block), crc(block)))
+    return blocks
 
 
 def put_rows(
@@ -128,21 +140,74 @@ def small_cache(variable: Any) -> None:
         variable.set_var_chunk_cache(size=16 * math.prod(chunks), nelems=11, preemption=1.0)
 
 
-def _blocks(values: NDArray[Any]) -> Iterator[tuple[int, int]]:
-    """Ranges of rows that are written at once: all rows, or parts of a large array that is in a file."""
-    if not values.shape:
-        return
-    rows = len(values) if isinstance(values, np.ndarray) else rows_in_chunk(values.shape)
-    for first in range(0, len(values), max(rows, 1)):
-        yield first, min(first + rows, len(values))
+def seal(group: Any, blocks: Mapping[str, Blocks]) -> None:
+    """Complete a group: nothing is added to it afterwards. blocks: the checksums of all its variables."""
+    text = json.dumps(blocks)
+    group.createVariable(CHECKSUMS, str, ())[...] = np.array(text, dtype=object)
+    group.setncattr(CHECKSUM, _checksum(group, text))
 
 
-def _locks_of_xarray() -> list[contextlib.AbstractContextManager[Any]]:
-    """The locks that xarray holds while it reads or writes a file, if it has been imported; it is not imported for this."""
-    if "xarray" not in sys.modules:
-        return []
-    try:
-        from xarray.backends.locks import HDF5_LOCK, NETCDFC_LOCK
-    except ImportError:  # they are not part of xarray's public interface
-        return []
-    return [HDF5_LOCK, NETCDFC_LOCK]
+def sealed(group: Any) -> Mapping[str, Blocks]:
+    """The checksums of the variables of a sealed group; an error if anything but values, which `rows_of` checks, has changed."""
+    text = str(group[CHECKSUMS][...])
+    if group.getncattr(CHECKSUM) != _checksum(group, text):
+        raise ValueError("names, sizes or attributes have changed since it was written")
+    return {name: [(last, code) for last, code in blocks] for name, blocks in json.loads(text).items()}
+
+
+def rows_of(variable: Any, blocks: Blocks | None, first: int = 0, last: int | None = None) -> NDArray[Any]:
+    """Rows of a variable, or the value of one without rows; an error if a block with one of them has changed. None: unchecked."""
+    if blocks is None or not variable.shape:
+        values = np.asarray(variable[first:last] if variable.shape else variable[...])
+        if blocks is not None:
+            _require(variable, values, blocks[0][1])
+        return values
+    last = variable.shape[0] if last is None else last
+    ends = [0, *(end for end, _ in blocks)]
+    met = [k for k, (end, _) in enumerate(blocks) if end > first and ends[k] < last]
+    start = ends[met[0]] if met else first
+    values = np.asarray(variable[start : ends[met[-1] + 1] if met else first])
+    for k in met:
+        _require(variable, values[ends[k] - start : ends[k + 1] - start], blocks[k][1])
+    return values[first - start : last - start]
+
+
+def crc(values: NDArray[Any]) -> int:
+    """The CRC-32 of numbers or texts; it does not depend on the machine."""
+    if values.dtype.kind in "OU":
+        texts = [str(text).encode() for text in values.ravel().tolist()]
+        return zlib.crc32(b"".join(len(text).to_bytes(8, "little") + text for text in texts))
+    return zlib.crc32(np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("<")).tobytes())
+
+
+def _require(variable: Any, values: NDArray[Any], code: int) -> None:
+    if crc(values) != code:
+        raise ValueError(f"{variable.name} has changed since it was written")
+
+
+def _checksum(group: Any, checksums: str) -> str:
+    """A checksum of everything in a group but the values of its variables, and of the names of the groups in it."""
+    parts = [checksums, *_attributes(group), *_groups_in(group)]
+    parts += [f"{name} {len(dimension)}" for name, dimension in sorted(group.dimensions.items())]
+    for name, variable in sorted(group.variables.items()):
+        if name != CHECKSUMS:
+            parts += [f"{name} {variable.dtype} {variable.dimensions} {variable.shape}", *_attributes(variable)]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def _attributes(owner: Any) -> list[str]:
+    return [f"{name} = {owner.getncattr(name)}" for name in sorted(owner.ncattrs()) if name != CHECKSUM]
+
+
+def _groups_in(group: Any) -> list[str]:
+    """The names of all groups in a group."""
+    return [name for part in sorted(group.groups) for name in (part, *_groups_in(group.groups[part]))]
+
+
+def _lock_of_xarray() -> contextlib.AbstractContextManager[Any]:
+    """The lock that xarray holds while it reads or writes a file of its user, if it has been imported.
+
+    Nothing is imported for this: in the middle of an import by another thread, that would leave both with half a module.
+    """
+    lock = getattr(sys.modules.get("xarray.backends.netCDF4_"), "NETCDF4_PYTHON_LOCK", None)  # not part of its public interface
+    return contextlib.nullcontext() if lock is None else lock

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.host.netcdf import put
+from pliant.host.netcdf import Blocks, put, seal
 from pliant.results.contacts import NUMBERS
-from pliant.results.sections import SECTIONS
+from pliant.results.sections import SECTIONS, section_variables
 from pliant.results.table import QUANTITIES
 from pliant.results.timings import TIMINGS
 
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from pliant.results.drawing import Drawing
     from pliant.results.result import Result
 
-FORMAT = 1
+FORMATS = (1, 2)  # versions of the file format; files of the first have no checksums
 UNITS, MEANING = "units", "long_name"
+UNFINISHED = "unfinished"  # in the record of a file to which a run still writes rows, or was killed while it did
 TIME = {UNITS: "s", MEANING: "time"}
 
 
@@ -38,23 +39,34 @@ def write_result(result: Result, group: Any, quantities: Collection[str] | None 
     rows = {"time": FileVariable(("time",), result.time, TIME), **label_variables(result.labels, result.drawing)}
     for name in present(names, result.labels):
         rows[name] = FileVariable(("time", *QUANTITIES[name].dims), result.values[name], attributes_of(name))
-    _put(group, {**rows, **_happenings(result), **_texts(result)}, compression)
+    write_rest(result, group, names, _put(group, rows, compression))
+
+
+def write_rest(result: Result, group: Any, names: Sequence[str], blocks: Mapping[str, Blocks]) -> None:
+    """Write what is known only at the end of a run into a group that already holds the rows, and seal it.
+
+    names: the quantities kept. blocks: the checksums of the rows.
+    """
+    rest = _put(group, {**_happenings(result), **_texts(result)}, 0)
+    if result.sections is not None:
+        own = group.createGroup(SECTIONS)
+        variables = {name: FileVariable(*variable) for name, variable in section_variables(result.sections).items()}
+        of_sections = _put(own, variables, 0)
+        own.setncatts(dict(sorted(result.sections.attrs.items())))
+        seal(own, of_sections)
     group.setncatts(_attributes(result, names))
+    seal(group, {**blocks, **rest})
 
 
-def write_rest(result: Result, group: Any, names: Sequence[str]) -> None:
-    """Write what is known only at the end of a run into a file that already holds the rows. names: the quantities kept."""
-    _put(group, {**_happenings(result), **_texts(result)}, 0)
-    group.setncatts(_attributes(result, names))
-
-
-def _put(group: Any, variables: Mapping[str, FileVariable], compression: int) -> None:
+def _put(group: Any, variables: Mapping[str, FileVariable], compression: int) -> dict[str, Blocks]:
     for dim, size in _sizes(variables).items():
         if dim not in group.dimensions:
             group.createDimension(dim, size)
+    blocks = {}
     for name, variable in variables.items():
         level = compression if variable.dims[:1] == ("time",) else 0
-        put(group, name, variable.dims, variable.values, variable.attributes, level)
+        blocks[name] = put(group, name, variable.dims, variable.values, variable.attributes, level)
+    return blocks
 
 
 def present(names: Iterable[str], labels: Mapping[str, Sequence[str]]) -> list[str]:
@@ -130,7 +142,7 @@ def _texts(result: Result) -> dict[str, FileVariable]:
 def _attributes(result: Result, names: Sequence[str]) -> dict[str, str]:
     # without computing times, so that the same run gives the same bytes
     counted = {name: value for name, value in result.stats.items() if name not in TIMINGS}
-    record = {"format": FORMAT, "ok": result.ok, "interrupted": result.interrupted, "stats": counted}
+    record = {"format": FORMATS[-1], "ok": result.ok, "interrupted": result.interrupted, "stats": counted}
     record |= {"parameters": result.parameters} if result.parameters else {}
     record |= {"kept": list(names)} if len(names) < len(QUANTITIES) else {}
     attributes = {"title": result.name, "message": result.message, "pliant": json.dumps(record)}

@@ -12,9 +12,9 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import NDArray
 
 from pliant.errors import ModelError
-from pliant.host.netcdf import opened, small_cache
+from pliant.host.netcdf import Blocks, opened, rows_of, small_cache
 from pliant.results.kept import KeptValues
-from pliant.results.stored import check_size
+from pliant.results.stored import WHOLE, check_size
 from pliant.results.table import QUANTITIES
 
 ROWS_AT_ONCE = 2**16  # of those that are picked out of many
@@ -23,8 +23,11 @@ ROWS_AT_ONCE = 2**16  # of those that are picked out of many
 class LazyArray(NDArrayOperatorsMixin):
     """A variable of a netCDF file as an array. Indexing reads only the indexed rows; computing with the array reads all of it."""
 
-    def __init__(self, path: str | Path, name: str, shape: tuple[int, ...], group: str | None = None) -> None:
-        self.path, self.name, self.group, self.shape = os.path.abspath(path), name, group, shape
+    def __init__(
+        self, path: str | Path, name: str, shape: tuple[int, ...], group: str | None = None, blocks: Blocks | None = None
+    ) -> None:
+        """blocks: checksums of the rows; None in a file without."""
+        self.path, self.name, self.group, self.shape, self._blocks = os.path.abspath(path), name, group, shape, blocks
         self.dtype, self.ndim = np.dtype(np.float64), len(shape)
         self._as_of = _version(self.path)
 
@@ -77,10 +80,13 @@ class LazyArray(NDArrayOperatorsMixin):
         if self._as_of != _version(self.path):
             rule = "must not have changed since the result was read (read it again)"
             raise ModelError.of(f"file {self.path!r}", "contents", rule, self.name)
-        with opened(self.path) as file:
-            variable = (file if self.group is None else file[self.group])[self.name]
-            small_cache(variable)
-            return np.asarray(variable[first:last:step], dtype=np.float64)
+        try:
+            with opened(self.path) as file:
+                variable = (file if self.group is None else file[self.group])[self.name]
+                small_cache(variable)
+                return np.asarray(rows_of(variable, self._blocks, first, last)[::step], dtype=np.float64)
+        except (ValueError, RuntimeError) as trouble:  # the latter from HDF5
+            raise ModelError.of(f"file {self.path!r}", "contents", WHOLE, str(trouble)) from trouble
 
     def _picked(self, rows: NDArray[Any]) -> NDArray[np.float64]:
         """Rows by a mask or by their numbers, in any order."""
@@ -105,13 +111,14 @@ def lazy_rows(
     names: Sequence[str],
     labels: Mapping[str, Sequence[str]],
     stored: Mapping[str, tuple[int, ...]],
+    blocks: Mapping[str, Blocks],
     group: str | None = None,
 ) -> tuple[NDArray[np.float64], KeptValues]:
-    """Time and the quantities that a file holds; those of no numbers stand in no file. stored: shapes of what does."""
+    """Time and the quantities in a file; empty ones are not stored. stored, blocks: shapes and checksums of those that are."""
 
     def array(name: str, dims: tuple[str, ...]) -> NDArray[np.float64]:
         empty = np.empty((stored["time"][0], *(len(labels[dim]) for dim in dims)))
-        lazy: Any = LazyArray(path, name, stored[name], group) if name in stored else empty
+        lazy: Any = LazyArray(path, name, stored[name], group, blocks.get(name)) if name in stored else empty
         return cast("NDArray[np.float64]", lazy)
 
     return array("time", ()), KeptValues({name: array(name, QUANTITIES[name].dims) for name in names})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,21 +15,22 @@ from numpy.typing import NDArray
 from pliant.errors import ModelError
 from pliant.host.atomic_files import atomic_write
 from pliant.host.interrupts import postponed
-from pliant.host.netcdf import opened, patiently
+from pliant.host.netcdf import opened
 from pliant.results import rich_display
 from pliant.results.contacts import ANGULAR, LINEAR, NUMBERS, ContactRecord, ContactTable
 from pliant.results.csv import write_csv
 from pliant.results.drawing import Drawing
 from pliant.results.file_contents import TIME, attributes_of, bodies_of, units_of, write_result
+from pliant.results.file_group import FileGroup, read_group, read_result_group
 from pliant.results.kept import KeptValues, check_level, checked_names
 from pliant.results.lazy_array import LazyArray, lazy_rows
 from pliant.results.ledger import Extremes, Ledger
 from pliant.results.matlab import write_matlab
 from pliant.results.parquet import write_parquet
 from pliant.results.sameness import same_results
-from pliant.results.sections import SECTIONS, as_written, check_sections
+from pliant.results.sections import SECTIONS, check_sections, sections_of
 from pliant.results.state import FinalState
-from pliant.results.stored import check_size, refusing
+from pliant.results.stored import refusing
 from pliant.results.table import AXES, IN_LEDGER, QUANTITIES, QUATERNION
 
 if TYPE_CHECKING:  # xarray takes half a second to import; a run does not need it
@@ -125,10 +126,8 @@ class Result:
         """All quantities as a labelled xarray.Dataset: result.data["q"].sel(coordinate="arm.angle")."""
         import xarray
 
-        if isinstance(self.time, LazyArray):
-            return self._data_in_file(self.time.path, self.time.group)
-        variables = {name: (("time", *QUANTITIES[name].dims), array, attributes_of(name)) for name, array in self.values.items()}
-        coordinates: dict[str, Any] = {"time": ("time", self.time, TIME)}
+        variables = {name: (("time", *QUANTITIES[name].dims), _indexed(v), attributes_of(name)) for name, v in self.values.items()}
+        coordinates: dict[str, Any] = {"time": ("time", np.asarray(self.time), TIME)}
         for dimension, names in self.labels.items():
             coordinates[dimension] = (dimension, np.array(list(names), dtype=object if names else "U1"))
         for dimension in ("coordinate", "rate"):
@@ -137,15 +136,6 @@ class Result:
             for what, texts in told.items():
                 coordinates[f"{what}_of_{dimension}"] = (dimension, np.array(texts, dtype=object if texts else "U1"))
         return xarray.Dataset(variables, coordinates, {"title": self.name, "message": self.message})
-
-    def _data_in_file(self, path: str, group: str | None) -> xarray.Dataset:
-        """The dataset of rows that stay in the file until they are read."""
-        import xarray
-
-        stored = patiently(path, lambda: xarray.open_dataset(path, engine="netcdf4", group=group), writing=False)
-        beside = [name for name in stored.variables if str(name).partition("_of_")[2] in ("coordinate", "rate")]
-        held = stored.set_coords(beside)[[name for name in self.values if name in stored]]
-        return held.assign_attrs({"title": self.name, "message": self.message})
 
     def __getitem__(self, coordinate: str) -> NDArray[np.float64]:
         """A coordinate over time, as in result["arm.angle"], or a state of the user's own."""
@@ -193,16 +183,8 @@ class Result:
         level = check_level("to_netcdf", compression)
         for name in names or ():
             self.values[name]  # raises for a quantity that was not kept
-        with atomic_write(path) as draft, postponed():  # HDF5 interrupted in the middle may abort when Python exits
-            with opened(draft, "w") as file:
-                write_result(self, file, names, level)
-            self.write_sections(draft)
-
-    def write_sections(self, path: str | Path, group: str | None = None) -> None:
-        """Add section forces and stresses, if there are any, to a file of this result; group: the group of the result in it."""
-        if self.sections is not None:
-            add = partial(as_written(self.sections).to_netcdf, path, mode="a", group=_sections_group(group), engine="netcdf4")
-            patiently(path, add, writing=True)
+        with atomic_write(path) as draft, postponed(), opened(draft, "w") as file:  # HDF5, interrupted, may abort as Python exits
+            write_result(self, file, names, level)
 
     def to_csv(self, path: str | Path, quantities: Sequence[str] | None = None) -> None:
         """Write the rows as CSV, one column per number, with names and units in the header.
@@ -227,50 +209,39 @@ class Result:
 
         lazy: leave rows in the file until they are read, as in `result.values["q"][1000:2000]`.
         """
-        import xarray
-
-        with opened(path) as file:
-            stored = {name: tuple(variable.shape) for name, variable in (file if group is None else file[group]).variables.items()}
-        left = ["time", *QUANTITIES] if lazy else None
-        with xarray.open_dataset(path, engine="netcdf4", group=group, drop_variables=left) as whole:
-            check_size(path, whole.nbytes)
-            dataset = whole.load()
-        sections = _stored_sections(path, group) if SECTIONS in dataset.attrs else None
-        if "pliant" not in dataset.attrs:
-            rule = "must be those of a result written by pliant"
-            raise ModelError.of(f"file {str(path)!r}", "attributes", rule, list(dataset.attrs))
-        record = json.loads(dataset.attrs["pliant"])
+        stored, record = read_result_group(path, group, ["time", *QUANTITIES] if lazy else [])
         dimensions = {d for quantity in QUANTITIES.values() for d in quantity.dims}
         # in the order of the file, so that writing the result again gives the same bytes
-        ordered = [name for name in stored if name in dimensions] + sorted(dimensions - stored.keys())
-        labels = {d: [str(x) for x in dataset[d].values] if d in dataset.coords else [] for d in ordered}
+        ordered = [name for name in stored.shapes if name in dimensions] + sorted(dimensions - stored.shapes.keys())
+        labels = {d: [str(x) for x in stored.values(d)] if d in stored else [] for d in ordered}
         labels["axis"], labels["quaternion"] = list(AXES), list(QUATERNION)
         kept = [name for name in record.get("kept", QUANTITIES) if name in QUANTITIES]
-        missing = [name for name in kept if name not in stored and all(labels[d] for d in QUANTITIES[name].dims)]
+        missing = [name for name in kept if name not in stored.shapes and all(labels[d] for d in QUANTITIES[name].dims)]
         if lazy:
-            time, values = lazy_rows(path, [name for name in kept if name not in missing], labels, stored, group)
+            names = [name for name in kept if name not in missing]
+            time, values = lazy_rows(path, names, labels, stored.shapes, stored.blocks, group)
         else:
-            time = dataset["time"].values
-            values = KeptValues({name: _stored(dataset, name, labels, time.size) for name in kept})
-        warnings = tuple(str(sentence) for sentence in dataset["warning"].values) if "warning" in dataset else ()
+            time = stored.values("time")
+            values = KeptValues({name: _stored(stored, name, labels, time.size) for name in kept})
+        warnings = tuple(str(sentence) for sentence in stored.values("warning")) if "warning" in stored else ()
         return cls(
-            name=dataset.attrs["title"],
+            name=stored.attributes["title"],
             time=time,
             values=values,
             labels=labels,
-            events=_stored_events(dataset),
-            contacts=_stored_contacts(dataset),
+            events=_stored_events(stored),
+            contacts=_stored_contacts(stored),
             ok=record["ok"],
-            message=dataset.attrs["message"],
+            message=stored.attributes["message"],
             interrupted=record["interrupted"],
             stats=record["stats"],
-            drawing=Drawing.from_json(_text(dataset, "outline")) if "outline" in dataset else None,
-            final_state=FinalState.from_json(_text(dataset, "final_state")) if "final_state" in dataset else None,
-            make_provenance=_Stored(_stored_provenance(dataset)),
+            drawing=Drawing.from_json(stored.text("outline")) if "outline" in stored else None,
+            final_state=FinalState.from_json(stored.text("final_state")) if "final_state" in stored else None,
+            make_provenance=_Stored(_stored_provenance(stored)),
             warnings=(*warnings, *_not_stored(missing if time.size else [], lazy)),
-            extremes=Extremes.from_json(_text(dataset, "extremes")) if "extremes" in dataset else None,
+            extremes=Extremes.from_json(stored.text("extremes")) if "extremes" in stored else None,
             parameters=dict(record.get("parameters", {})),
-            sections=sections,
+            sections=_stored_sections(path, group) if SECTIONS in stored.attributes else None,
         )
 
 
@@ -284,39 +255,37 @@ class _Stored:
         return self.provenance
 
 
-def _sections_group(group: str | None) -> str:
-    return SECTIONS if group is None else f"{group}/{SECTIONS}"
+def _indexed(array: NDArray[np.float64]) -> Any:
+    """Rows as a variable of xarray contains them: those in a file stay there until they are read."""
+    if not isinstance(array, LazyArray):
+        return array
+    from pliant.results.lazy_indexing import lazily_indexed
+
+    return lazily_indexed(array)
 
 
 def _stored_sections(path: str | Path, group: str | None) -> xarray.Dataset:
-    import xarray
-
-    with xarray.open_dataset(path, engine="netcdf4", group=_sections_group(group)) as opened:
-        check_size(path, opened.nbytes)
-        return opened.load()
+    stored = read_group(path, SECTIONS if group is None else f"{group}/{SECTIONS}")
+    return sections_of(stored.variables, stored.attributes)
 
 
-def _text(dataset: Any, name: str) -> str:
-    return str(dataset[name].item())
-
-
-def _stored_provenance(dataset: Any) -> Mapping[str, Any]:
-    if "model" not in dataset:
+def _stored_provenance(stored: FileGroup) -> Mapping[str, Any]:
+    if "model" not in stored:
         return {}
-    provenance = {"version": dataset.attrs["pliant_version"], "model": _text(dataset, "model")}
-    missing = dataset["model"].attrs.get("missing", "")
-    return {**provenance, **({"no_model": missing} if missing else {}), "settings": json.loads(dataset.attrs["settings"])}
+    provenance = {"version": stored.attributes["pliant_version"], "model": stored.text("model")}
+    missing = stored.variables["model"][2].get("missing", "")
+    return {**provenance, **({"no_model": missing} if missing else {}), "settings": json.loads(stored.attributes["settings"])}
 
 
-def _stored_events(dataset: Any) -> tuple[EventRecord, ...]:
-    columns = (dataset[f"event_{name}"].values for name in ("time", "name", "direction"))
+def _stored_events(stored: FileGroup) -> tuple[EventRecord, ...]:
+    columns = (stored.values(f"event_{name}") for name in ("time", "name", "direction"))
     return tuple(EventRecord(float(t), str(name), int(direction)) for t, name, direction in zip(*columns, strict=True))
 
 
-def _stored_contacts(dataset: Any) -> ContactTable:
-    columns = {name: dataset[f"contact_{name}"].values for name in NUMBERS}
-    pairs = dataset["contact_pair"].values
-    units = dataset["contact_unit"].values if "contact_unit" in dataset else [LINEAR[0]] * len(pairs)
+def _stored_contacts(stored: FileGroup) -> ContactTable:
+    columns = {name: stored.values(f"contact_{name}") for name in NUMBERS}
+    pairs = stored.values("contact_pair")
+    units = stored.values("contact_unit") if "contact_unit" in stored else [LINEAR[0]] * len(pairs)
     turns = {LINEAR[0]: False, ANGULAR[0]: True}
     return ContactTable(
         ContactRecord(str(pair), **{name: float(column[k]) for name, column in columns.items()}, turns=turns[str(unit)])
@@ -324,9 +293,9 @@ def _stored_contacts(dataset: Any) -> ContactTable:
     )
 
 
-def _stored(dataset: Any, name: str, labels: Mapping[str, Sequence[str]], rows: int) -> NDArray[np.float64]:
-    if name in dataset:
-        return np.asarray(dataset[name].values)
+def _stored(stored: FileGroup, name: str, labels: Mapping[str, Sequence[str]], rows: int) -> NDArray[np.float64]:
+    if name in stored:
+        return stored.values(name)
     return np.full((rows, *(len(labels[d]) for d in QUANTITIES[name].dims)), np.nan)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.host.interrupts import postponed
-from pliant.host.netcdf import alone, put, put_rows
+from pliant.host.netcdf import Blocks, alone, crc, put, put_rows
 from pliant.results.file_contents import TIME, attributes_of, label_variables, present, write_rest
 from pliant.results.table import QUANTITIES
 
@@ -34,6 +34,8 @@ class RowsFile:
         self.names = tuple(names)
         self.shapes: dict[str, tuple[int, ...]] = {}  # shapes of the variables over time, known once the file is finished
         self._present = present(names, labels)
+        self._codes: dict[str, dict[int, tuple[int, int]]] = {name: {} for name in ("time", *self._present)}  # by the first row
+        self._labels: dict[str, Blocks] = {}
         with postponed(), alone():
             self._file: Any = netCDF4.Dataset(path, "w")
             self._file.set_auto_mask(False)
@@ -42,7 +44,7 @@ class RowsFile:
             for dim in dict.fromkeys(variable.dims[0] for variable in variables.values()):
                 self._file.createDimension(dim, len(labels[dim]))
             for name, variable in variables.items():
-                put(self._file, name, variable.dims, variable.values, variable.attributes)
+                self._labels[name] = put(self._file, name, variable.dims, variable.values, variable.attributes)
             rows = min(window, CHUNK_ROWS)
             put_rows(self._file, "time", ("time",), (), rows, TIME, compression)
             for name in self._present:
@@ -56,11 +58,17 @@ class RowsFile:
         with postponed(), alone():
             for name, array in {"time": times, **{name: values[name] for name in self._present}}.items():
                 self._file[name][first:last] = array
+                self._codes[name][first] = last, crc(array)
+
+    @property
+    def blocks(self) -> dict[str, Blocks]:
+        """The checksums of everything written so far."""
+        return {**self._labels, **{name: [codes[first] for first in sorted(codes)] for name, codes in self._codes.items()}}
 
     def finish(self, result: Result) -> None:
         """Write what is known only at the end, and close the file."""
         with postponed(), alone():
-            write_rest(result, self._file, self.names)
+            write_rest(result, self._file, self.names, self.blocks)
             self.shapes = {name: tuple(self._file[name].shape) for name in ("time", *self._present)}
             self._file.close()
 

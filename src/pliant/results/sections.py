@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # xarray takes half a second to import
     from pliant.results.result import Result
 
 Floats = NDArray[np.float64]
+FileColumn = tuple[tuple[str, ...], NDArray[Any], dict[str, Any]]  # dimensions, values and attributes of a variable in a file
 
 SECTIONS = "sections"  # what a file calls them
 ALONG, ROOT = ("beam", "station"), ("beam", "axis")
@@ -75,18 +76,28 @@ def check_sections(sections: Any, result: Result) -> None:
         raise ModelError.of(part, field, f"must have {len(result.time)} rows, as the result has", len(sections["time"]))
 
 
-def as_written(sections: xarray.Dataset) -> xarray.Dataset:
-    """The same in an order that does not depend on where it comes from: files return variables and attributes in another one."""
+def section_variables(sections: xarray.Dataset) -> dict[str, FileColumn]:
+    """Dimensions, values and attributes of all variables, in an order that does not depend on where the dataset comes from."""
+    names = [name for name in (*SECTION_QUANTITIES, *COORDINATES) if name in sections.variables]
+    return {name: _column(sections[name]) for name in names}
+
+
+def _column(array: xarray.DataArray) -> FileColumn:
+    values = array.values.astype(object) if array.dtype.kind == "U" else array.values
+    beside = {"coordinates": "x"} if array.name in SECTION_QUANTITIES else {}  # where other programs look for it
+    return tuple(map(str, array.dims)), values, {**dict(sorted(array.attrs.items())), **beside}
+
+
+def sections_of(variables: Mapping[str, FileColumn], attributes: Mapping[str, Any]) -> xarray.Dataset:
+    """The dataset from the contents of a file."""
     import xarray
 
-    ordered = {name: _as_written(sections[name]) for name in (*SECTION_QUANTITIES, *COORDINATES) if name in sections.variables}
-    coordinates = {name: ordered.pop(name) for name in COORDINATES if name in ordered}
-    return xarray.Dataset(ordered, coordinates, dict(sorted(sections.attrs.items())))
-
-
-def _as_written(array: xarray.DataArray) -> tuple[tuple[Any, ...], NDArray[Any], dict[str, Any]]:
-    values = array.values.astype(object) if array.dtype.kind == "U" else array.values  # a file returns names at a fixed width
-    return array.dims, values, dict(sorted(array.attrs.items()))
+    own = {
+        name: (dims, values, {word: text for word, text in attrs.items() if word not in ("coordinates", "_FillValue")})
+        for name, (dims, values, attrs) in variables.items()
+    }
+    coordinates = {name: own.pop(name) for name in COORDINATES if name in own}
+    return xarray.Dataset(own, coordinates, dict(attributes))
 
 
 def with_quantities(dataset: xarray.Dataset, values: Mapping[str, Floats]) -> xarray.Dataset:

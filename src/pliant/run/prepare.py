@@ -95,6 +95,7 @@ COMPILED = {
 }
 
 MOST_OPERATIONS = 2_000_000  # of all structures kept in the process
+PER_STRUCTURE = 10_000  # operations that take as much memory as a structure does besides its operations, 0.25 MiB
 STRUCTURES: Recent[CompiledStructure] = Recent(MOST_OPERATIONS)
 
 
@@ -224,8 +225,16 @@ def compile_system(
                     return Compiled(traced, structure, stages.seconds)
         structure = _compile_structure(lowered, folder, stages)
     if shared:
-        STRUCTURES.put(key, structure, size=sum(code.operations for code in structure.code.values()))
+        STRUCTURES.put(key, structure, size=PER_STRUCTURE + sum(code.operations for code in structure.code.values()))
     return Compiled(structure.traced, structure, stages.seconds)
+
+
+def clear_compiled() -> None:
+    """Free the machine code that this process keeps for the next System of the same structure; the cache on disk stays.
+
+    About 200 structures are kept, fewer if they are large. A `Compiled` keeps its own machine code as long as it lives.
+    """
+    STRUCTURES.clear()
 
 
 def _compile_structure(lowered: LoweredSystem, folder: Path | None, stages: Stages) -> CompiledStructure:

@@ -57,9 +57,11 @@ class Recent(Generic[Thing]):
             things.insert(0, (size, thing))
             self._kept.move_to_end(kept)
             self._total += size
-            while self._total > self._most and len(self._kept) > 1:
-                _, (_, gone) = self._kept.popitem(last=False)
-                self._total -= sum(size for size, _ in gone)
+            while self._total > self._most and (len(self._kept) > 1 or len(things) > 1):
+                oldest, (_, own) = next(iter(self._kept.items()))
+                self._total -= own.pop()[0]
+                if not own:
+                    del self._kept[oldest]
 
     def clear(self) -> None:
         with self._lock:

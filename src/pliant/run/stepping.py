@@ -8,10 +8,12 @@ steps end where inputs may change.
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +39,8 @@ if TYPE_CHECKING:  # numba is imported when a run begins
     from pliant.integrate.pausing_stepper import PausingStepper, SavedMarch
 
 Floats = NDArray[np.float64]
+Given = ParamSpec("Given")
+T = TypeVar("T")
 
 OFTEN = 2  # consecutive steps with changed inputs after which the next change is expected
 LOOKED_AHEAD = 4096  # steps of the caller over which formulas of time are examined at once if no end is known
@@ -157,6 +161,24 @@ def start(
     return SteppedRun(led, Inputs(owner, compiled, places), t_start, record)
 
 
+def by_one_thread(
+    method: Callable[Concatenate[SteppedRun, Given], T],
+) -> Callable[Concatenate[SteppedRun, Given], T]:
+    """Refuse a second thread while one is inside: it would advance a state that is in the middle of a step."""
+
+    @functools.wraps(method)
+    def refusing(self: SteppedRun, *given: Given.args, **options: Given.kwargs) -> T:
+        if not self._used.acquire(blocking=False):
+            rule = "must be used by one thread at a time: start a run for each, or take turns with a lock"
+            raise ModelError.of("SteppedRun", method.__name__, rule, "a call during a call by another thread")
+        try:
+            return method(self, *given, **options)
+        finally:
+            self._used.release()
+
+    return refusing
+
+
 class SteppedRun:
     """A run that its caller advances step by step. See `start`.
 
@@ -178,6 +200,7 @@ class SteppedRun:
         self._streak = 0  # consecutive steps with changed inputs
         self._piece, self._ahead = 0, t_start if self._looks_ahead else math.inf
         self._begun = False
+        self._used = threading.RLock()
 
     # ---- reading
 
@@ -187,6 +210,7 @@ class SteppedRun:
         return self._t
 
     @property
+    @by_one_thread
     def q(self) -> Floats:
         """All coordinates, in the order of `labels["coordinate"]`."""
         if self._prescribes:
@@ -195,6 +219,7 @@ class SteppedRun:
         return np.array(self._stepper.row[self._positions])
 
     @property
+    @by_one_thread
     def v(self) -> Floats:
         """All rates, in the order of `labels["rate"]`."""
         if self._prescribes:
@@ -219,6 +244,7 @@ class SteppedRun:
         met = [*self._stepper.logged(), *self._stepper.noted(self._t)]
         return tuple(EventRecord(event.t, events[event.index].name, event.direction) for event in met)
 
+    @by_one_thread
     def observe(self) -> Observation:
         """All quantities of a result at the present time."""
         self._begin()
@@ -230,6 +256,7 @@ class SteppedRun:
 
     # ---- step
 
+    @by_one_thread
     def step(self, dt: float, inputs: Mapping[str, float] | None = None) -> bool:
         """Advance by dt, s, with these inputs. Returns False if an event ended the run before; `t` is then the time of the event.
 
@@ -399,6 +426,7 @@ class SteppedRun:
             stepper, led = self._stepper, self._led
             led.last = RowNode(led.last, self._t, stepper.row.copy(), stepper.p[: self._n_changing].copy(), self._entries)
 
+    @by_one_thread
     def save(self) -> SavedRun:
         """A copy of the state, for `restore` in this run or in another run with the same mechanism and method."""
         self._begin()
@@ -407,6 +435,7 @@ class SteppedRun:
         return SavedRun(self._t, dict(self._inputs.values), self._stepper.saved(), led, frozenset(self._admitted),
                         self._led.compiled.structure, self._numbers, self._stepper.method)  # fmt: skip
 
+    @by_one_thread
     def restore(self, saved: SavedRun) -> None:
         """Return to a state from `save`; from there the run repeats bit for bit."""
         check.instance("restore", "saved", saved, SavedRun, "a SavedRun, as returned by save()")
@@ -425,6 +454,7 @@ class SteppedRun:
         if self._steps == 0:
             self._first_p[places] = self._entries[1]
 
+    @by_one_thread
     def result(self) -> Result:
         """The Result so far, one row per step, with events, contacts and ledger; the run can continue."""
         if not self._record:

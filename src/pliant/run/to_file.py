@@ -49,5 +49,5 @@ def to_file(
         finally:
             for file in files:
                 file.abandon()
-    time, values = lazy_rows(to, names, compiled.traced.columns, files[0].shapes)
+    time, values = lazy_rows(to, names, compiled.traced.columns, files[0].shapes, files[0].blocks)
     return run, replace(result, time=time, values=values)

@@ -7,8 +7,9 @@ stored in groups.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from pliant.errors import ModelError
 from pliant.host.atomic_files import atomic_write
 from pliant.host.interrupts import postponed
-from pliant.host.netcdf import opened, put
+from pliant.host.netcdf import CHECKSUM, Blocks, opened, put, rows_of, seal, sealed
 from pliant.results.file_contents import write_result
 from pliant.results.result import Result
 from pliant.study.alignment import Axis, common_axis
@@ -29,9 +30,9 @@ from pliant.study.keep import BALANCE, KEY, MESSAGE, OK, WARNINGS
 from pliant.study.over import CASE
 from pliant.version import VERSION
 
-FORMAT = 1  # version of the file format
+FORMATS = (1, 2)  # versions of the file format; in files of the first, only whole files have a checksum
 RESULTS, ROW = "results", "_row"
-SUFFIX, CHECKSUM = ".nc", "checksum"
+SUFFIX = ".nc"
 TROUBLES = (
     OSError,
     RuntimeError,
@@ -150,26 +151,24 @@ def _own_numbers(dim: str, axis: Axis, records: Sequence[Record]) -> tuple[Varia
 
 def write_batch(batch: MemoryBatch, path: Path) -> None:
     """Write the file atomically: it appears complete or not at all."""
-    with atomic_write(path) as draft, postponed():
-        with opened(draft, "w") as file:
-            _write(batch, file)
-            for row, result in batch.results.items():
-                write_result(result, file.createGroup(f"{RESULTS}/{row}"))
+    with atomic_write(path) as draft, postponed(), opened(draft, "w") as file:
         for row, result in batch.results.items():
-            result.write_sections(draft, f"{RESULTS}/{row}")
-        with opened(draft, "r+") as file:
-            file.setncattr(CHECKSUM, _checksum(file))
+            write_result(result, file.createGroup(f"{RESULTS}/{row}"))
+        seal(file, _write(batch, file))
 
 
-def _write(batch: MemoryBatch, file: Any) -> None:
-    file.setncatts({"pliant_sweep": FORMAT, "pliant_version": VERSION})
+def _write(batch: MemoryBatch, file: Any) -> dict[str, Blocks]:
+    """Write all but whole Results; returns checksums."""
+    file.setncatts({"pliant_sweep": FORMATS[-1], "pliant_version": VERSION})
     file.createDimension(CASE, len(batch.keys))
+    blocks = {}
     for dim, axis in batch.axes.items():
         file.createDimension(dim, axis.size)
         if axis.coordinate is not None:
-            put(file, dim, (dim,), np.asarray(axis.coordinate), {})
+            blocks[dim] = put(file, dim, (dim,), np.asarray(axis.coordinate), {})
     for name, variable in batch.variables.items():
-        put(file, name, (CASE, *variable.dims), batch.values[name], variable.attributes)
+        blocks[name] = put(file, name, (CASE, *variable.dims), batch.values[name], variable.attributes)
+    return blocks
 
 
 @dataclass(frozen=True)
@@ -180,44 +179,57 @@ class FileBatch:
     keys: tuple[str, ...]
     axes: Mapping[str, Axis]
     variables: Mapping[str, Variable]
+    blocks: Mapping[str, Blocks]  # checksums; empty in a file of the first format
 
     def read(self, name: str, rows: NDArray[np.intp]) -> NDArray[Any]:
-        with opened(self.path) as file:
-            return np.asarray(file[name][rows])
+        first, last = (int(rows.min()), int(rows.max()) + 1) if rows.size else (0, 0)
+        with _reading(self.path) as file:
+            return rows_of(file[name], self.blocks.get(name), first, last)[rows - first]
 
     def result(self, row: int) -> Result | None:
-        with opened(self.path) as file:
+        with _reading(self.path) as file:
             there = RESULTS in file.groups and str(row) in file[RESULTS].groups
         return Result.from_netcdf(self.path, f"{RESULTS}/{row}") if there else None
 
 
 def open_batch(path: Path, keys: Sequence[str]) -> FileBatch:
     """Open the file of these cases; an error if it holds anything else."""
-    try:
-        with opened(path) as file:
-            stored = tuple(str(key) for key in file[KEY][:])
-            sizes = {name: len(dim) for name, dim in file.dimensions.items() if name != CASE}
-            axes = {dim: Axis(size, np.asarray(file[dim][:]) if dim in file.variables else None) for dim, size in sizes.items()}
-            of_cases = {name: variable for name, variable in file.variables.items() if CASE in variable.dimensions}
-            variables = {name: _variable(variable) for name, variable in of_cases.items()}
-    except TROUBLES as trouble:
-        raise damaged(path, str(getattr(trouble, "strerror", None) or trouble)) from trouble
+    with _reading(path) as file:
+        if file.getncattr("pliant_sweep") not in FORMATS:
+            raise ValueError(f"format {file.getncattr('pliant_sweep')}, this pliant reads {FORMATS}")
+        blocks = sealed(file) if file.getncattr("pliant_sweep") > 1 else {}
+        stored = tuple(str(key) for key in rows_of(file[KEY], blocks.get(KEY)))
+        sizes = {name: len(dim) for name, dim in file.dimensions.items() if name != CASE}
+        numbers = {dim: rows_of(file[dim], blocks.get(dim)) for dim in sizes if dim in file.variables}
+        axes = {dim: Axis(size, numbers.get(dim)) for dim, size in sizes.items()}
+        of_cases = {name: variable for name, variable in file.variables.items() if CASE in variable.dimensions}
+        variables = {name: _variable(variable) for name, variable in of_cases.items()}
     if stored != tuple(keys):
         raise damaged(path, "it does not hold the cases that its name says")
     axes = {dim: Axis(axis.size, axis.coordinate, dim.endswith(ROW)) for dim, axis in axes.items()}
-    return FileBatch(path, stored, axes, variables)
+    return FileBatch(path, stored, axes, variables, blocks)
 
 
 def check_batch(path: Path, keys: Sequence[str]) -> None:
     """Read a whole file; an error if it is not as it was written."""
     open_batch(path, keys)
+    with _reading(path) as file:
+        waiting = [file]
+        while waiting:
+            group = waiting.pop()
+            waiting += group.groups.values()
+            for name, blocks in (sealed(group) if CHECKSUM in group.ncattrs() else {}).items():
+                rows_of(group[name], blocks)
+
+
+@contextlib.contextmanager
+def _reading(path: Path) -> Iterator[Any]:
+    """The open file of a batch; an error that names it if it is not as it was written."""
     try:
         with opened(path) as file:
-            right = file.getncattr(CHECKSUM) == _checksum(file)
+            yield file
     except TROUBLES as trouble:
         raise damaged(path, str(getattr(trouble, "strerror", None) or trouble)) from trouble
-    if not right:
-        raise damaged(path, "its contents have changed since it was written")
 
 
 def damaged(path: Path, reason: str) -> ModelError:
@@ -227,26 +239,3 @@ def damaged(path: Path, reason: str) -> ModelError:
 def _variable(variable: Any) -> Variable:
     attributes = {name: str(variable.getncattr(name)) for name in variable.ncattrs() if not name.startswith("_")}
     return Variable(tuple(dim for dim in variable.dimensions if dim != CASE), attributes)
-
-
-def _checksum(file: Any) -> str:
-    """A checksum of all variables in all groups, with their names, dimensions and attributes."""
-    digest = hashlib.sha256()
-    waiting = [file]
-    while waiting:
-        group = waiting.pop()
-        waiting += [group.groups[name] for name in sorted(group.groups)]
-        attributes = {name: str(group.getncattr(name)) for name in group.ncattrs() if name != CHECKSUM}
-        digest.update(f"{group.path} {sorted(attributes.items())}\n".encode())
-        for name in sorted(group.variables):
-            variable = group.variables[name]
-            own = sorted((word, str(variable.getncattr(word))) for word in variable.ncattrs())
-            digest.update(f"{name} {variable.dimensions} {variable.shape} {own}\n".encode())
-            digest.update(_bytes(np.asarray(variable[...])))
-    return digest.hexdigest()
-
-
-def _bytes(values: NDArray[Any]) -> bytes:
-    if values.dtype.kind in "OU":
-        return b"".join(len(text.encode()).to_bytes(8, "little") + text.encode() for text in map(str, values.ravel().tolist()))
-    return np.ascontiguousarray(values).tobytes()

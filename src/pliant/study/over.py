@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from numbers import Integral, Real
@@ -154,6 +154,17 @@ def over_of(given: Any) -> Over:
     if isinstance(given, Sequence) and not isinstance(given, str):
         return Cases(given)
     raise ModelError.of("sweep", "over", "must be a mapping of axes, a list of cases, a Grid, Cases or a Sample", given)
+
+
+def union(one: Over, other: Over, cases: Iterable[Case], default: Callable[[Case, str], Any]) -> Over:
+    """All cases of both: a grid if they fill one, else a list. default: what a case has for a number that it does not name."""
+    listed = list(cases)
+    if isinstance(one, Grid) and isinstance(other, Grid) and set(one.axes) == set(other.axes):
+        whole = Grid({name: list(dict.fromkeys((*values, *other.axes[name]))) for name, values in one.axes.items()})
+        if len(whole) == len(listed):
+            return whole
+    names = dict.fromkeys((*one.columns, *other.columns))
+    return Cases([{name: case[name] if name in case else default(case, name) for name in names} for case in listed])
 
 
 def from_json(data: Mapping[str, Any]) -> Over:

@@ -2,20 +2,24 @@
 
 The grouping of cases into batches is written before anything is computed, and never changed. A sweep that is killed and continued
 therefore writes the same files as one that was not interrupted, and a sweep that is extended adds batches for the new cases.
+The description names every stored case: one that the next sweep does not ask for stays in it.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import math
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from pliant.errors import ModelError, SolveError
 from pliant.host.atomic_files import atomic_write
+from pliant.host.netcdf import CHECKSUM
 from pliant.study import over as cases
 from pliant.study.batch import SUFFIX, FileBatch, MemoryBatch, batch_name, check_batch, open_batch, write_batch
 from pliant.study.job import Job
@@ -50,19 +54,25 @@ class Manifest:
             "keep": self.keep, "kept": list(self.kept), "units": self.units, "over": self.over.to_json(),
             "keys": list(self.keys), "batches": [list(batch) for batch in self.batches],
         }  # fmt: skip
-        return json.dumps(data, indent=1) + "\n"
+        return json.dumps({**data, CHECKSUM: _checksum(data)}, indent=1) + "\n"
 
     @classmethod
     def from_json(cls, text: str) -> Manifest:
         data = json.loads(text)
         if data["format"] != FORMAT:
             raise ValueError(f"format {data['format']}, this pliant reads {FORMAT}")
+        if data.pop(CHECKSUM, None) not in (None, _checksum(data)):  # earlier versions wrote none
+            raise ValueError("its contents have changed since it was written")
         over, keys = cases.from_json(data["over"]), tuple(str(key) for key in data["keys"])
         if len(over) != len(keys):
             raise ValueError(f"{len(over)} cases with {len(keys)} keys")
         words = {name: str(data[name]) for name in ("title", "model", "run", "keep", "version")}
         batches = tuple(tuple(str(key) for key in batch) for batch in data["batches"])
         return cls(**words, kept=tuple(data["kept"]), over=over, units=dict(data["units"]), keys=keys, batches=batches)
+
+
+def _checksum(data: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(data).encode()).hexdigest()
 
 
 def manifest_of(job: Job, over: Over) -> Manifest:
@@ -83,6 +93,19 @@ def planned(manifest: Manifest, earlier: Iterable[Keys], size: int | None) -> Ma
     return replace(manifest, batches=tuple(batches))
 
 
+def joined(job: Job, earlier: Manifest, asked: Manifest, stored: Iterable[Keys]) -> Manifest:
+    """The description of all cases of the earlier one that are stored, and of those asked for: an index only grows."""
+    keep = {key for keys in stored for key in keys} & set(earlier.keys)
+    if keep <= set(asked.keys):
+        return asked
+    if set(asked.keys) <= set(earlier.keys):
+        return replace(earlier, batches=asked.batches)
+    known = dict(zip(earlier.keys, earlier.over, strict=True)) | dict(zip(asked.keys, asked.over, strict=True))
+    over = cases.union(earlier.over, asked.over, known.values(), lambda case, name: job.subject.numbers(case).get(name))
+    units = {**earlier.units, **asked.units}
+    return replace(asked, over=over, units=units, keys=tuple(job.key(case) for case in over))
+
+
 class Store:
     """A folder of batches."""
 
@@ -93,21 +116,22 @@ class Store:
     def manifest_file(self) -> Path:
         return self.folder / MANIFEST
 
-    def begin(self, manifest: Manifest, size: int | None) -> Manifest:
-        """Continue the sweep in the folder, or create it; an error if the folder holds anything else."""
+    def begin(self, manifest: Manifest, size: int | None, job: Job) -> Manifest:
+        """Continue the sweep in the folder, or create it; an error if the folder holds anything else. The cases asked for."""
         earlier = self.read_manifest()
         if earlier is None:
             self._require_empty()
-            whole = planned(manifest, (), size)
+            index = whole = planned(manifest, (), size)
         else:
             self._require_same(earlier, manifest)
             there, asked = set(self.stored(earlier)), set(manifest.keys)
             whole = planned(manifest, (keys for keys in earlier.batches if keys in there or asked.issuperset(keys)), size)
-        if earlier is None or whole.to_json() != earlier.to_json():
+            index = joined(job, earlier, whole, there)
+        if earlier is None or index.to_json() != earlier.to_json():
             with self._telling():
                 self.folder.mkdir(parents=True, exist_ok=True)
                 with atomic_write(self.manifest_file) as draft:
-                    draft.write_text(whole.to_json(), encoding="utf-8")
+                    draft.write_text(index.to_json(), encoding="utf-8")
         return whole
 
     def read_manifest(self) -> Manifest | None:

@@ -139,6 +139,11 @@ class FileSubject:
     def units(self) -> Mapping[str, str]:
         return self._base.subject.units
 
+    @property
+    def written_units(self) -> Mapping[str, str]:
+        """The units in which the file defines its numbers, such as mm."""
+        return self._base.model.units
+
     def check(self, columns: Columns, cases: Iterable[Case]) -> None:
         parameters = self._base.subject.parameters
         for name, values in columns.items():

@@ -89,7 +89,7 @@ def sweep_subject(
         memory = _Sweep(planned(manifest, (), size), computing, progress)
         return dataset_of(memory.manifest, memory.in_memory()).load().assign_attrs(attributes)
     store = Store(folder)
-    manifest = store.begin(manifest, size)
+    manifest = store.begin(manifest, size, job)
     stored = store.stored(manifest)
     store.check(stored)
     under_way = _Sweep(manifest, computing, progress)
@@ -99,7 +99,7 @@ def sweep_subject(
         there = under_way.among(store.stored(manifest))  # read again: Ctrl-C may have come between writing and counting
         words = f"interrupted; {there} of {under_way.total} cases are in {folder}: the same sweep goes on from there"
         raise SweepInterrupted(words) from None
-    return open_sweep(folder).assign_attrs(attributes)
+    return _opened(store, manifest).assign_attrs(attributes)
 
 
 def open_sweep(store: str | Path) -> xarray.Dataset:
@@ -107,15 +107,19 @@ def open_sweep(store: str | Path) -> xarray.Dataset:
 
     Batches are read only when their data are used; Dask is not needed.
     """
-    from pliant.study.dataset import dataset_of
-
     folder = Store(Path(store))
     manifest = folder.read_manifest()
     if manifest is None:
         raise ModelError.of("open_sweep", "store", "must be the folder of a sweep, with a sweep.json", str(store))
+    return _opened(folder, manifest)
+
+
+def _opened(store: Store, manifest: Manifest) -> xarray.Dataset:
+    """The cases of this manifest."""
+    from pliant.study.dataset import dataset_of
+
     wanted = set(manifest.keys)
-    there = [keys for keys in folder.stored(manifest) if not wanted.isdisjoint(keys)]
-    return dataset_of(manifest, folder.open(there))
+    return dataset_of(manifest, store.open(keys for keys in store.stored(manifest) if not wanted.isdisjoint(keys)))
 
 
 def sweep_results(
