@@ -78,6 +78,11 @@ class Closures:
         return tuple(k for k in range(len(self.every.residual)) if k not in held)
 
     @property
+    def watched(self) -> tuple[int, ...]:
+        """Numbers of all exact rows, implied ones first."""
+        return (*self.implied, *self.held)
+
+    @property
     def acting_names(self) -> tuple[str, ...]:
         """Names of the rows that exert forces: exact ones that are held, then those of penalty springs."""
         implied = set(self.implied)
@@ -88,13 +93,13 @@ class Closures:
         of = dict(zip(self.held, multipliers, strict=True))
         return [of.get(k, 0.0) for k in range(len(self.every.residual))]
 
-    def watched(self, tolerance: float) -> list[Scalar]:
-        """Residuals of implied rows, then the bound of each: the tolerance, and the present residual of the rows held."""
-        if self.start is None or not self.implied:
-            return []
+    def residuals(self, tolerance: float) -> list[Scalar]:
+        """Residuals of the watched rows, then the bound of each: the tolerance, and for implied rows the residual of those held."""
+        assert self.start is not None
         c, scale = self.every.residual, self.start.scale
         missed = sqrt(total((c[k] / scale[k]) * (c[k] / scale[k]) for k in self.held))
-        return [c[k] for k in self.implied] + [(tolerance + UNPROJECTED * missed) * scale[k] for k in self.implied]
+        bounds = [(tolerance + UNPROJECTED * missed) * scale[k] for k in self.implied] + [tolerance * scale[k] for k in self.held]
+        return [*(c[k] for k in self.watched), *bounds]
 
     @property
     def spring_forces(self) -> list[Scalar]:
