@@ -237,3 +237,25 @@ def test_a_row_that_is_implied_only_where_the_run_starts_is_refused():
         pl.SolveError, match=r"closure 'bar': rows that others imply at the start must stay so, but 1 row would be open"
     ):
         pl.simulate(system, 1.0)
+
+
+def locked_hinge():
+    """A hinge on an arm that is told to turn; the foot of the arm holds it, by one row of two, which vanishes at a quarter turn."""
+    system = pl.System("locked hinge", gravity=(0, -9.81))
+    arm = system.add("arm", pl.RigidBody.rod(0.3, 1.0), joint=pl.Revolute(motion=lambda t: t))
+    lid = system.add("lid", pl.RigidBody.rod(0.2, 2.0), joint=pl.Revolute(), on=arm.tip)
+    system.close("hold", "point", lid.root.moved((-0.3, 0.0)), system.ground)
+    system.add("free", pl.RigidBody.rod(0.2, 2.0), joint=pl.Revolute())
+    system.drive("push", "lid.angle", pl.PiecewiseConstant((0.0, np.pi / 2.0), (5.0, 1.0)))  # a step ends where the row vanishes
+    return system
+
+
+@pytest.mark.parametrize("method", [pl.DOP853(rtol=1e-5, atol=1e-8), pl.RKF45(1e-6, 1e-9), pl.Radau5(1e-6, 1e-9)], ids=repr)
+def test_the_row_that_holds_a_loop_may_turn_away_from_it_and_back(method):
+    compiled = compile_system(locked_hinge())
+    assert compiled.traced.redundant == ("hold",)
+    run = pl.simulate(compiled, 4.0, method=method)
+    assert run.ok, run.message
+    assert np.max(np.abs(run.values["constraint"])) < 1e-7
+    assert np.max(np.abs(run["lid.angle"])) < 1e-6
+    assert run.ledger.relative_error_max < 1e3 * method.rtol

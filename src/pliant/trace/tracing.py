@@ -429,7 +429,9 @@ class Trace(Signals):
         if not closures.hard.residual:
             self.multipliers: list[Scalar] = []
             return forward, None
-        done = solve_closures(self.tracer, self.tree, closures.hard, closures.column, forward.accelerations, self.q, self.v)
+        done = solve_closures(
+            self.tracer, self.tree, closures.hard, closures.every, closures.column, forward.accelerations, self.q, self.v
+        )
         self.multipliers = done.multipliers
         values = self.tracer.column(done.multipliers)
         names = list(forward.efforts)
