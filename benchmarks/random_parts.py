@@ -127,9 +127,15 @@ def rigid(rng: Rng, joint: Joint) -> pl.RigidBody:
     length, mass = even(rng, 0.1, 0.6), spread(rng, 0.2, 5.0)
     if often(rng, 0.2) and isinstance(joint, (pl.Prismatic, pl.Planar)):
         return pl.RigidBody.rod(length, mass)  # no inertia about its own axis: only where nothing turns about that
-    inertia = tuple(mass * length**2 * even(rng, 0.05, 0.15) for _ in range(3))
+    inertia = principal([mass * length**2 * even(rng, 0.05, 0.15) for _ in range(3)])
     com = (0.5 * length, even(rng, -0.02, 0.02), 0.0)
     return pl.RigidBody(mass=mass, inertia=inertia, com=com, tip=(length, 0.0, 0.0))
+
+
+def principal(moments: list[float]) -> tuple[float, ...]:
+    """Moments that a body can have: the largest no more than the sum of the others."""
+    a, b, largest = sorted(moments)
+    return tuple(min(moment, 0.98 * (a + b)) if moment == largest else moment for moment in moments)
 
 
 def section(rng: Rng) -> pl.Section:

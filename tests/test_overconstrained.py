@@ -201,3 +201,61 @@ def test_a_truss_of_rigid_rods_is_refused_one_that_bends_runs():
         compile_system(truss(elastic=False))
     assert compile_system(truss(elastic=False), still=True).traced.independent == 0
     assert compile_system(truss(elastic=True)).traced.independent == 1
+
+
+def stretched_four_bar(motion):
+    """A four-bar of 0.5, 0.3, 0.3 on a base of 0.6 m, whose longest bar is told to turn until the two short ones are in line."""
+    system = pl.System("stretched", gravity=(0, -9.81))
+    crank = system.add("crank", pl.RigidBody.rod(0.5, 1.0), joint=pl.Revolute(motion=motion))
+    coupler = system.add("coupler", pl.RigidBody.rod(0.3, 1.0), joint=pl.Revolute(angle=-0.61), on=crank.tip)
+    rocker = system.add("rocker", pl.RigidBody.rod(0.3, 1.0), joint=pl.Revolute(angle=1.19), on=system.ground.moved((0.6, 0.0)))
+    system.close("pin", "point", coupler.tip, rocker.tip)
+    return system
+
+
+@pytest.mark.parametrize("method", [pl.Auto(rtol=1e-8, atol=1e-11), pl.DOP853(1e-5, 1e-8), pl.Radau5(1e-6, 1e-9)], ids=repr)
+def test_a_loop_that_is_driven_beyond_its_dead_point_ends_the_run_there(method):
+    """The law of cosines tells at which angle the tip of the first bar is 0.3 + 0.3 m away from the foot of the last."""
+    reach = np.arccos((0.5**2 + 0.6**2 - 0.6**2) / (2.0 * 0.5 * 0.6))
+    run = pl.simulate(stretched_four_bar(lambda t: 0.6 + t), 2.0, method=method, save="steps")
+    assert not run.ok
+    assert re.match(r"closure 'pin' came open after t = \S+ s: its row 'pin [01]' is off by \S+ m at t = ", run.message), (
+        run.message
+    )
+    assert "dead point" in run.message
+    assert run.time[-1] == pytest.approx(reach - 0.6, abs=1e-6)
+    assert np.max(np.abs(run.values["constraint"])) < 1e-6, "what is kept is closed"
+
+
+def test_a_row_that_is_implied_only_where_the_run_starts_is_refused():
+    """A bar square to a slide: its length changes with the square of the way, so at first order nothing holds the slide."""
+    system = pl.System("square", gravity=(0, 0, -9.81))
+    slide = system.add("slide", pl.RigidBody(mass=1.0, inertia=(0.1, 0.1, 0.1)), joint=pl.Prismatic(axis="z", rate=1.0))
+    system.add("other", pl.RigidBody(mass=1.0, inertia=(0.1, 0.1, 0.1)), joint=pl.Prismatic(axis="x"))
+    system.close("bar", "distance", slide.root, system.ground.moved((0.4, 0.0, 0.0)), length=0.4)
+    with pytest.raises(
+        pl.SolveError, match=r"closure 'bar': rows that others imply at the start must stay so, but 1 row would be open"
+    ):
+        pl.simulate(system, 1.0)
+
+
+def locked_hinge():
+    """A hinge on an arm that is told to turn; the foot of the arm holds it, by one row of two, which vanishes at a quarter turn."""
+    system = pl.System("locked hinge", gravity=(0, -9.81))
+    arm = system.add("arm", pl.RigidBody.rod(0.3, 1.0), joint=pl.Revolute(motion=lambda t: t))
+    lid = system.add("lid", pl.RigidBody.rod(0.2, 2.0), joint=pl.Revolute(), on=arm.tip)
+    system.close("hold", "point", lid.root.moved((-0.3, 0.0)), system.ground)
+    system.add("free", pl.RigidBody.rod(0.2, 2.0), joint=pl.Revolute())
+    system.drive("push", "lid.angle", pl.PiecewiseConstant((0.0, np.pi / 2.0), (5.0, 1.0)))  # a step ends where the row vanishes
+    return system
+
+
+@pytest.mark.parametrize("method", [pl.DOP853(rtol=1e-5, atol=1e-8), pl.RKF45(1e-6, 1e-9), pl.Radau5(1e-6, 1e-9)], ids=repr)
+def test_the_row_that_holds_a_loop_may_turn_away_from_it_and_back(method):
+    compiled = compile_system(locked_hinge())
+    assert compiled.traced.redundant == ("hold",)
+    run = pl.simulate(compiled, 4.0, method=method)
+    assert run.ok, run.message
+    assert np.max(np.abs(run.values["constraint"])) < 1e-7
+    assert np.max(np.abs(run["lid.angle"])) < 1e-6
+    assert run.ledger.relative_error_max < 1e3 * method.rtol

@@ -114,3 +114,32 @@ def test_an_open_chain_needs_no_second_loop():
     runs = [pl.simulate(system, 1.0, method=method(rtol=1e-8, atol=1e-10), save=[1.0]) for method in (pl.TwoLoop, pl.RKF45)]
     assert np.array_equal(runs[0].values["q"], runs[1].values["q"])
     assert "partitions" not in runs[0].stats
+
+
+def test_an_event_inside_a_step_leaves_a_driven_loop_closed():
+    """The step is taken again up to the event, with the loop closed at the event's time, not at the end of the step."""
+    system = crank_rocker_that_is_told()
+    system.event("there", lambda t, q, v: q["rocker.angle"] - 1.7, stop=True)
+    compiled = compile_system(system)
+    run = pl.simulate(compiled, 1.0, method=FINE, save="steps")
+    assert run.message.startswith("event 'there' ended the run")
+    c, rate = constraints_of_state(compiled, run.final_state)
+    assert np.max(np.abs(c)) < 1e-13 and np.max(np.abs(rate)) < 1e-12
+    expected = pl.simulate(system, 1.0, method=TIGHT)
+    assert run.final_state.t == pytest.approx(expected.final_state.t, abs=1e-8)
+
+
+def crank_rocker_that_is_told():
+    system = pl.System("told", gravity=(0, -9.81))
+    crank = system.add("crank", pl.RigidBody.rod(0.3, 1.0), joint=pl.Revolute(motion=lambda t: 0.5 + 5.0 * t))
+    coupler = system.add("coupler", pl.RigidBody.rod(0.8, 1.0), joint=pl.Revolute(angle=0.4), on=crank.tip)
+    rocker = system.add("rocker", pl.RigidBody.rod(0.6, 1.0), joint=pl.Revolute(angle=1.6), on=system.ground.moved((0.8, 0.0)))
+    system.close("pin", "point", coupler.tip, rocker.tip)
+    return system
+
+
+def constraints_of_state(compiled, state):
+    """(C, C') at one state."""
+    traced = compiled.traced
+    values = np.array(traced.partition[0].casadi(state.t, state.y, traced.parameters(0.0, 1.0))).ravel()
+    return values[: traced.held], values[traced.held : 2 * traced.held]

@@ -283,8 +283,19 @@ def test_the_sleeves_end_stops_the_run_and_says_so():
 
 
 def test_an_arm_all_inside_its_sleeve_ends_the_run():
-    run = pl.simulate(swinging(planar(rate=-2.0), {"y1": 0.0}, pl.Weld(), (0, 0)), 1.0)
+    """At a thousandth of its length, or at the radius of gyration of its section, whichever is longer."""
+    thin = planar(rate=-2.0, section=pl.Section(A=3.6482e-4, Iz=3e-10))
+    run = pl.simulate(swinging(thin, {"y1": 0.0}, pl.Weld(), (0, 0)), 1.0)
     assert run.message == "event 'arm is all inside its sleeve' ended the run at t = 0.2495 s"
+    run = pl.simulate(swinging(planar(rate=-2.0), {"y1": 0.0}, pl.Weld(), (0, 0)), 1.0)
+    assert run.final_state.t == pytest.approx(0.25 - math.sqrt(1.1772e-8 / 3.6482e-4) / 2.0, abs=1e-9)
+
+
+def test_a_bent_arm_that_is_pulled_in_does_not_use_up_the_steps_of_a_run():
+    """Its frequency grows as 1/l^2; a stub that is thicker than long is no beam, and no run should follow its vibration."""
+    arm = planar(rate=-2.0, modes=pl.Modes("cf", 1))
+    run = pl.simulate(swinging(arm, {"y1": 1e-5}, pl.Weld(), (0, 0)), 1.0, max_steps=50_000)
+    assert run.ok and run.message.startswith("event 'arm is all inside its sleeve' ended the run")
 
 
 def test_a_straight_arm_continues_past_the_sleeves_end_where_it_may():

@@ -362,3 +362,42 @@ def test_importing_pliant_leaves_the_heavy_libraries_out():
     code = "import sys, pliant; print([m for m in ('numba', 'casadi', 'xarray', 'matplotlib', 'scipy') if m in sys.modules])"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert printed.strip() == "[]"
+
+
+# ---- fixed steps that are too long
+
+
+def slide(spring=None, damper=None):
+    """A mass of 1 kg that slides on a spring or in a damper."""
+    system = pl.System("slide", gravity=(0, 0))
+    joint = pl.Prismatic(axis="x", rate=1.0, **({"spring": spring} if spring else {"damper": damper}))
+    system.add("mass", pl.RigidBody(mass=1.0, inertia=0.1), joint=joint)
+    return system
+
+
+TOO_LONG = [  # h |lambda| = 4 and 5; the method is stable up to 2.83 and 2.79
+    (slide(spring=pl.Spring(1e6, 0.0)), pl.RK4(step=4e-3)),
+    (slide(damper=pl.Damper(1e3)), pl.RK4(step=5e-3)),
+]
+
+
+@pytest.mark.parametrize(("system", "method"), TOO_LONG)
+def test_a_fixed_step_that_makes_the_run_explode_ends_it_with_a_sentence(system, method):
+    run = pl.simulate(system, 1.0, method=method, save="steps")
+    assert not run.ok
+    assert run.message.startswith("the run became unstable at t = ") and "shorter step" in run.message
+    assert np.max(np.abs(run.values["v"])) < 100.0, "no row of the explosion is kept"
+    assert run.final_state.t < 0.1
+
+
+def test_a_member_of_an_ensemble_that_explodes_says_so_too():
+    system = slide(spring=pl.Spring(pl.Parameter("k", 1e6), 0.0))
+    many = pl.ensemble(system, 0.2, parameters={"k": [1e4, 1e6]}, method=pl.RK4(step=4e-3))
+    assert many.ok.values.tolist() == [True, False]
+    assert str(many.message.values[1]).startswith("the run became unstable at t = ")
+
+
+def test_a_fixed_step_that_is_only_inaccurate_reaches_the_end():
+    """h omega = 2: stable, and a third of the energy is lost to the method."""
+    run = pl.simulate(slide(spring=pl.Spring(1e6, 0.0)), 0.05, method=pl.RK4(step=2e-3))
+    assert run.ok and any("energy balance" in warning for warning in run.warnings)

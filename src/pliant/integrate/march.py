@@ -13,6 +13,7 @@ from numba import types
 
 from pliant.integrate.begin import begin
 from pliant.integrate.control import next_time, propose, restart_control, shrink, smallest_step
+from pliant.integrate.divergence import diverges, open_ledger
 from pliant.integrate.events import (
     ULPS,
     crossing_ahead,
@@ -48,6 +49,7 @@ from pliant.integrate.status import (
     AT_EVENT,
     AT_STOP,
     CAME_OPEN,
+    DIVERGED,
     FULL,
     GO_ON,
     LOST_EVENT,
@@ -63,6 +65,7 @@ from pliant.integrate.status import (
 from pliant.integrate.stiffness import wants_turn
 
 PROJECTIONS = 2  # Newton steps of the projection after each step
+UNPROJECTED = 100.0  # times the tolerance of a constraint: how far it may be open after a fixed step
 NEAREST = 1e-3  # fraction of a refused step: a nearer corner is left to error control
 BEYOND = 1.05  # factor on the distance to a corner: end of a step that is to locate it
 
@@ -137,6 +140,8 @@ def _enter(run: Any) -> int:
     starting = run.starting != 0
     if starting:
         note(run)
+        if run.error_rows == 0 and run.at_energy >= 0:
+            open_ledger(run)
     moved = starting or _differ(run.y, run.y_seen, run.n)
     otherwise = starting or run.restart != 0 or _differ(run.p, run.p_seen, run.n_parameters)
     afresh = moved or otherwise
@@ -239,7 +244,7 @@ def _try_step(run: Any) -> int:
     if _full(run):
         return FULL
     if run.h < smallest_step(run):
-        return NOT_A_NUMBER if run.not_finite else SMALL_STEP
+        return CAME_OPEN if run.cannot_close else NOT_A_NUMBER if run.not_finite else SMALL_STEP
 
     t_new = next_time(run)
     h = t_new - run.t
@@ -272,8 +277,14 @@ def _try_step(run: Any) -> int:
             return LOST_EVENT
     if run.project != 0:
         _project(run, t_new)
-    if run.implied != 0 and _came_open(run, t_new):
-        return CAME_OPEN
+    if run.closures != 0 and _came_open(run, t_new):
+        if run.error_rows == 0 or run.open_row < run.n_implied:
+            return CAME_OPEN
+        _take_back(run)
+        run.h, run.cannot_close = 0.25 * h, 1  # a shorter step may close it
+        return REFUSED
+    if run.error_rows == 0 and diverges(run, t_new):
+        return DIVERGED
     if run.save == SAVE_STEPS and run.n_notes > 0:
         _save_notes(run, t_new)
     run.waiting, run.waiting_t, run.waiting_h, run.waiting_hit, run.waiting_turn = 1, t_new, h, hit, turn
@@ -294,11 +305,17 @@ def _too_rough(run: Any, hit: float) -> bool:
     error = error_norm(run, hit)
     if error <= 1.0:
         return False
+    _take_back(run)
+    shrink(run, hit, error)
+    return True
+
+
+@compiled
+def _take_back(run: Any) -> None:
+    """An accepted step is refused after all."""
     forget_hits(run)
     run.accepted -= 1
     run.rejected += 1
-    shrink(run, hit, error)
-    return True
 
 
 @compiled
@@ -313,12 +330,16 @@ def _project(run: Any, t_new: float) -> None:
 
 @compiled
 def _came_open(run: Any, t_new: float) -> bool:
-    """Whether a constraint that was implied by the others at the start no longer is at the end of this step."""
-    call_kernel(run.implied, t_new, run.y_new, run.p, run.implied_values, run.work)
-    values, worst = floats(run.implied_values, 2 * run.n_implied), 1.0
-    for i in range(run.n_implied):
-        if abs(values[i]) > worst * values[run.n_implied + i]:
-            worst = abs(values[i]) / values[run.n_implied + i]
+    """Whether a constraint does not hold at the end of this step: one that others implied at the start, or one that is held.
+
+    Of steps without error control, whose length the caller chose, less is asked: projection leaves more of a longer step's error.
+    """
+    call_kernel(run.closures, t_new, run.y_new, run.p, run.closure_values, run.work)
+    values, worst = floats(run.closure_values, 2 * run.n_closures), 1.0
+    for i in range(run.n_closures):
+        allowed = values[run.n_closures + i] * (UNPROJECTED if run.error_rows == 0 and i >= run.n_implied else 1.0)
+        if not abs(values[i]) <= worst * allowed:
+            worst = abs(values[i]) / allowed
             run.open_row, run.open_amount, run.open_t = i, values[i], t_new
     return bool(worst > 1.0)
 
@@ -380,6 +401,7 @@ def _move(run: Any, t_new: float) -> None:
     if run.max_tape > 0:
         _note_step(run, t_new)
     run.t = t_new
+    run.cannot_close = 0
     put(run.y, run.y_new, run.n)
     put(stage(run, 0), stage(run, run.stages), run.n)
     if run.n_events > 0:

@@ -111,6 +111,7 @@ def _set_tolerances(run: Any, batch: Any, member: int) -> None:
     energies += abs(observed[batch.at_spring])
     at_hand = floats(batch.weight, batch.n_members)[member] * size
     at_hand += energies
+    run.at_hand = at_hand
     atol, plain = floats(run.atol, n), floats(batch.plain_atol, n)
     largest = 0.0
     for i in range(first + batch.n_added):

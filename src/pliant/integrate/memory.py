@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from pliant.integrate.run_record import (
     BLOCK,
+    ENERGIES,
     EXTREMES,
     FINISHED,
     GRIP,
@@ -128,7 +129,7 @@ class Memory:
 
     def bind_observed(self, kernel: int, n_observed: int) -> None:
         """Bind the kernel whose outputs are saved with every row; contacts are judged by them too."""
-        self.set(observe=kernel, n_observed=n_observed)
+        self.set(observe=kernel, n_observed=n_observed, at_energy=-1)
         self.bind_alike(n_observed, np.float64, "observed", "observed_try", "doubt")
 
     def bind_updates(self, kernels: NDArray[np.int64], first: int, held: int, one_instant: float) -> None:
@@ -180,6 +181,7 @@ class Memory:
         extremes = np.zeros((n_added, EXTREMES))
         extremes[:, 0], extremes[:, 1] = np.inf, -np.inf
         self.bind(kept_t=np.empty(KEPT), kept_y=np.empty((KEPT, n)), kept_p=np.empty((KEPT, parameters)), extremes=extremes)
+        self.bind_alike(ENERGIES + n_added, np.float64, "ledger", "ledger_start")
         self.set(first_added=first_added, n_added=n_added, n_kept=0, stride=1, to_skip=0)
 
     def bind_work(self, n_work: int) -> None:

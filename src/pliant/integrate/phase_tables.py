@@ -20,11 +20,12 @@ class Observed:
 
     kernel: int  # address
     size: int
-    places: Mapping[str, int]  # at_gap, at_closing, at_force, at_friction, at_point, at_normal, at_speeds, n_speeds
+    places: Mapping[str, int]  # at_gap, at_closing, at_force, at_friction, at_point, at_normal, at_energy, at_speeds, n_speeds
+    at_hand: float = 0.0  # J, energy at the start that scales errors of energy
 
     def bind(self, memory: Memory) -> None:
         memory.bind_observed(self.kernel, self.size)
-        memory.set(**self.places)
+        memory.set(**self.places, at_hand=self.at_hand)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ INTERIOR = 5  # samples inside a step for the event search
 KEPT = 128  # most states that a run keeps of its history, and at least half as many after more steps than that; even
 LOWEST, HIGHEST, HIGHEST_AT, RISE, RISEN_AT = range(5)  # columns of `extremes`, for every accumulated component
 EXTREMES = 5
+ENERGIES = 5  # stored energies in the observed row, one after the other
 SAMPLES = INTERIOR + 2 + 12  # with both ends, and room for closer sampling and for turning points of event functions
 NOTES = 4  # crossings of one recording event that a single step can note
 
@@ -138,10 +139,12 @@ MOTION = {  # present state of the run; times in s
     "waiting_h": "f8",
     "waiting_hit": "f8",
     "waiting_turn": "i8",
-    # implied constraints
+    # constraints
     "open_row": "i8",  # the constraint that is violated
     "open_amount": "f8",  # its violation
     "open_t": "f8",  # s, at the end of the step that was not taken
+    "cannot_close": "i8",  # the last step was refused because a constraint was open at its end
+    "grown_to": "f8",  # squared length of the state at which the ledger of fixed steps was examined last
 }
 _SETTINGS = {  # settings of the caller and of the method
     "family": "i8",  # address
@@ -163,6 +166,8 @@ _SETTINGS = {  # settings of the caller and of the method
     "at_friction": "i8",
     "at_point": "i8",
     "at_normal": "i8",
+    "at_energy": "i8",  # index in the observed row of the stored energies; -1: none
+    "at_hand": "f8",  # J, energy at the start that scales errors of energy
     "at_speeds": "i8",  # index in the observed row of the speeds of bodies
     "n_speeds": "i8",
     "n_pairs": "i8",
@@ -184,8 +189,9 @@ _SETTINGS = {  # settings of the caller and of the method
     "one_instant": "f8",  # s: rows and instants nearer to each other than this coincide
     "step_limit": "i8",  # address, 0: none
     "project": "i8",  # address, 0: none
-    "implied": "i8",  # address, 0: none; constraints implied by others, then the tolerance of each
-    "n_implied": "i8",
+    "closures": "i8",  # address, 0: none; constraints, then how far from zero each may be at the end of a step
+    "n_closures": "i8",
+    "n_implied": "i8",  # the first of them, which the others implied at the start
     "n": "i8",
     "n_padded": "i8",  # number of components, padded to a multiple of BLOCK
     "n_controlled": "i8",  # components under error control
@@ -259,7 +265,7 @@ _ARRAYS = {  # addresses; see `floats`, `ints`, `flags` in kernels
     "k": "i8",  # (stage, component)
     "longest": "i8",  # (1) output of the step limit, s
     "moving": "i8",  # y, then its derivative: arguments of the step limit
-    "implied_values": "i8",  # (2, implied constraint)
+    "closure_values": "i8",  # (2, constraint)
     "atol": "i8",
     "weights": "i8",  # (stage)
     # implicit schemes; see `collocation` and `rosenbrock_tableaus`
@@ -364,6 +370,8 @@ _ARRAYS = {  # addresses; see `floats`, `ints`, `flags` in kernels
     "observed": "i8",
     "doubt": "i8",  # round-off of observed numbers
     "observed_try": "i8",
+    "ledger": "i8",  # (ENERGIES, then accumulated component) now, and at the start
+    "ledger_start": "i8",
     # crossings of events that only record
     "note_t": "i8",
     "note_event": "i8",  # ints

@@ -11,8 +11,9 @@ TURN = 7  # another family of methods would be better from here on
 NEW_PHASE = 8  # a contact has closed or opened, and the caller wants to know
 LOST_EVENT = 9
 AGAIN = (GO_ON, FULL, TURN, NEW_PHASE)  # for the stepper only: call again
-CAME_OPEN = 10  # a constraint that was implied by others no longer holds at the end of the step
+CAME_OPEN = 10  # a constraint does not hold at the end of the step
 CHATTERS = 11  # a flag changes endlessly without time advancing
+DIVERGED = 13  # fixed steps are too long for the equations
 PAUSED = 12  # all requested rows exist; the step that passed the last of them is waiting
 ON, REFUSED = -1, -2  # inside the loop: continue; the attempted step was refused
 
@@ -41,7 +42,11 @@ class Status(Enum):
         "{events} kept changing sides at t = {t} s: on either side of its jump the force pushes the state back across it, and "
         "the force has no value in between; smooth the formula over a small range, or use a friction law with sticking"
     )
-    CAME_OPEN = "a constraint implied by others is off by {amount} at t = {t_open} s; the last step that kept it ended at {t} s"
+    CAME_OPEN = "a constraint is off by {amount} at t = {t_open} s; the last step that kept it ended at {t} s"
+    DIVERGED = (
+        "the run became unstable at t = {t} s: in the next step of {h} s the state grows by energy that no source supplies; use a "
+        "shorter step, or a method with error control"
+    )
     INTERRUPTED = "the run was interrupted from outside at t = {t} s"
 
     def sentence(self, **fields: object) -> str:
@@ -61,6 +66,7 @@ STATUS_OF_CODE = {
     STEP_LIMIT: Status.TOO_MANY_STEPS,
     LOST_EVENT: Status.EVENT_LOST,
     CAME_OPEN: Status.CAME_OPEN,
+    DIVERGED: Status.DIVERGED,
     CHATTERS: Status.CHATTERS,
 }
 

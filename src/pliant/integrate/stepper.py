@@ -152,15 +152,15 @@ class Stepper:
     controlled. `step_limit` is a kernel whose single output is the longest step, s, allowed from a state; its y is the state
     followed by its derivative. `knots` are the ends of pieces of time on which functions of time are smooth: a step covers at most
     about two of them. `project` is a kernel that returns the state projected onto its constraints; it is applied after every step.
-    `implied` is a kernel whose 2 `n_implied` outputs are constraints implied by others, and how far from zero each may be at the
-    end of a step. `jacobian` makes the kernel of df/dy of the first `n_newton` components when an implicit method needs it
-    (otherwise differences are used); the other components must not feed back. `jacobian_price` is the number of evaluations that
-    take as long as making it; an automatic method must be held back for that long before it asks for the Jacobian. `atol_floor`
-    raises the absolute tolerance of components with a known size. `observed` is a kernel whose outputs are saved with every row.
-    `phases` says what events change inside the loop. Without it, and at events of the kind STOPS (the default in `kinds`), the
-    caller decides: between two calls of `advance` it may write to `y`, `p`, `active`, `direction` and `required`, and the stepper
-    detects the changes. `updates` are those of sampled controllers. `on_phase` is called when a contact has closed or opened.
-    `stages` is notified of compilation.
+    `closures` is a kernel whose 2 `n_closures` outputs are constraints, and how far from zero each may be at the end of a step; the
+    first `n_implied` were implied by the others at the start, and only these end the run at once. `jacobian` makes the kernel of
+    df/dy of the first `n_newton` components when an implicit method needs it (otherwise differences are used); the other components
+    must not feed back. `jacobian_price` is the number of evaluations that take as long as making it; an automatic method must be
+    held back for that long before it asks for the Jacobian. `atol_floor` raises the absolute tolerance of components with a known
+    size. `observed` is a kernel whose outputs are saved with every row. `phases` says what events change inside the loop. Without
+    it, and at events of the kind STOPS (the default in `kinds`), the caller decides: between two calls of `advance` it may write to
+    `y`, `p`, `active`, `direction` and `required`, and the stepper detects the changes. `updates` are those of sampled controllers.
+    `on_phase` is called when a contact has closed or opened. `stages` is notified of compilation.
     """
 
     def __init__(
@@ -178,7 +178,8 @@ class Stepper:
         step_limit: int | None = None,
         knots: Floats | None = None,
         project: int | None = None,
-        implied: int | None = None,
+        closures: int | None = None,
+        n_closures: int = 0,
         n_implied: int = 0,
         jacobian: Jacobian | None = None,
         jacobian_price: float = 0.0,
@@ -204,8 +205,8 @@ class Stepper:
         self._memory = Memory(n_state, n_events, n_work, self._atol)
         self._memory.set(rhs=rhs, step_limit=step_limit or 0, project=project or 0, telling=on_phase is not None)
         self._memory.set(events=events or 0, events_open=events or 0, events_closed=events or 0)
-        self._memory.set(implied=implied or 0, n_implied=n_implied)
-        self._memory.bind(implied_values=np.zeros(2 * n_implied))
+        self._memory.set(closures=closures or 0, n_closures=n_closures, n_implied=n_implied)
+        self._memory.bind(closure_values=np.zeros(2 * n_closures))
         self._memory.set(n_read=-(-self._n_newton // PADDING) * PADDING)
         resting = 0 if updates is None else updates.held  # held outputs have no error that could dilute the mean
         self._memory.set(n_controlled=n_controlled + n_added, n_mean=n_controlled - resting, max_steps=max_steps)
@@ -470,12 +471,12 @@ class Stepper:
                        (int(run["open_row"]), float(run["open_amount"]), float(run["open_t"])))  # fmt: skip
 
     def _to_blame(self, status: Status) -> int | None:
-        """If steps became too small, the component that changes fastest relative to its tolerance; or the first that is nan."""
+        """If steps became too small or too many, the component that changes fastest relative to its tolerance; or the first nan."""
         arrays, n = self._memory.arrays, int(self._run["n"])
         if status is Status.NOT_FINITE:
             bad = ~np.isfinite(arrays["y_new"][:n]) | ~np.all(np.isfinite(arrays["k"][:, :n]), axis=0)
             return int(np.argmax(bad)) if np.any(bad) else None
-        if status is not Status.STEP_TOO_SMALL:
+        if status not in (Status.STEP_TOO_SMALL, Status.TOO_MANY_STEPS, Status.OUT_OF_TIME):
             return None
         count = int(self._run["n_mean"])
         scale = arrays["atol"][:count] + float(self._run["rtol"]) * np.abs(arrays["y"][:count])

@@ -175,7 +175,7 @@ def take_step(run: Any, h: float, t_new: float) -> bool:
         run.rhs_evaluations += 1
     combine(run, run.y_new, run.y, h, run.stages, run.n_padded)
     put(run.y_try, run.y_new, run.n)
-    return settle(run, t_new, run.y_new)
+    return settle(run, min(run.t + h, t_new), run.y_new)  # t_new may be the end of a longer step, in which an event is located
 
 
 @compiled

@@ -27,6 +27,7 @@ from pliant.integrate.run_record import (
 )
 from pliant.results.contacts import NUMBERS, ContactRecord, ContactTable, table
 from pliant.results.state import FinalState, OngoingContact
+from pliant.results.table import HELD
 
 if TYPE_CHECKING:
     from pliant.integrate.stepper import Stepper
@@ -42,14 +43,16 @@ Ints = NDArray[np.int64]
 GRIP_ENTRIES = 4  # of p, for friction that holds: its state, and a direction
 
 
-def observed_of(compiled: Compiled) -> Observed:
-    """The layout of observed rows, with the places of gap, speed and force of contacts."""
+def observed_of(compiled: Compiled, at_hand: float) -> Observed:
+    """The layout of observed rows, with the places of energies and of gap, speed and force of contacts."""
     columns = compiled.traced.layout.observed
     names = {"at_gap": "gap", "at_closing": "closing_speed", "at_force": "normal_force", "at_friction": "friction_force",
-             "at_point": "contact_point", "at_normal": "contact_normal", "at_speeds": "tip_velocity"}  # fmt: skip
+             "at_point": "contact_point", "at_normal": "contact_normal", "at_energy": HELD[0],
+             "at_speeds": "tip_velocity"}  # fmt: skip
     places = {field: columns[name].start for field, name in names.items()}
     speeds = columns["tip_velocity"]
-    return Observed(compiled.observe.address, compiled.observe.n_out, {**places, "n_speeds": speeds.stop - speeds.start})
+    places["n_speeds"] = speeds.stop - speeds.start
+    return Observed(compiled.observe.address, compiled.observe.n_out, places, at_hand)
 
 
 def phases_of(compiled: Compiled, method: Method) -> Phases:

@@ -270,7 +270,7 @@ class Inputs:
             place = traced.layout.observed[name]
             if any(place.start <= k < place.stop for k in observed):
                 _refuse(parameter, f"{words} depends on")
-        for name in ("project", "implied"):
+        for name in ("project", "closures"):
             if name in traced.functions and reached_outputs(traced.functions[name].program(), entries):
                 _refuse(parameter, "the closing of loops depends on")
         return traced.timed is not None and bool(reached_outputs(traced.timed.program(), entries))

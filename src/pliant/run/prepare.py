@@ -91,7 +91,7 @@ COMPILED = {
     "open_contact_event_functions": "the events of open contacts",
     "step_limit": "the limit of steps near contacts",
     "project": "the projection onto closed loops",
-    "implied": "the redundant rows of closures",
+    "closures": "the rows of closures",
 }
 
 MOST_OPERATIONS = 2_000_000  # of all structures kept in the process
@@ -134,9 +134,9 @@ class Compiled:
         return self.structure.code.get("project")
 
     @property
-    def implied(self) -> MachineCode | None:
-        """The redundant rows of closures, and the tolerance of each."""
-        return self.structure.code.get("implied")
+    def closures(self) -> MachineCode | None:
+        """The rows of exact closures, implied ones first, and the tolerance of each."""
+        return self.structure.code.get("closures")
 
     def with_flags(self, t: float, y: NDArray[np.float64], p: NDArray[np.float64]) -> NDArray[np.float64]:
         """p with the flags that a run would have in this state, just after t: of comparisons and of damped stops."""

@@ -269,7 +269,7 @@ class Run:
         self.stops = [t_start, *(b for b in self.traced.breakpoints if t_start < b < t_end), t_end]
         pieces = self.time_pieces(t_start, t_end)
         kernels = (compiled.rhs, compiled.observe, compiled.events, compiled.open_contact_events, compiled.step_limit,
-                   compiled.project, compiled.implied, *self.sampling.kernels)  # fmt: skip
+                   compiled.project, compiled.closures, *self.sampling.kernels)  # fmt: skip
         self.stepper = self.kind_of_stepper()(
             rhs=compiled.rhs.address,
             n_state=self.traced.y0.size,
@@ -284,13 +284,14 @@ class Run:
             step_limit=compiled.step_limit.address if compiled.step_limit else None,
             knots=pieces.knots,
             project=compiled.project.address if compiled.project else None,
-            implied=compiled.implied.address if compiled.implied else None,
+            closures=compiled.closures.address if compiled.closures else None,
+            n_closures=len(self.traced.watched),
             n_implied=len(self.traced.implied),
             jacobian=lambda whole: compiled.jacobian(whole, stages),
             jacobian_price=compiled.jacobian_price,
             n_newton=self.traced.n_controlled,
             constraints=lambda: compiled.constraints(stages),
-            observed=observed_of(compiled),
+            observed=observed_of(compiled, self.at_hand),
             phases=phases_of(compiled, method),
             updates=self.sampling.updates,
             on_phase=(lambda: stages.say(self.contacts.words)) if stages.heard else None,
@@ -431,7 +432,9 @@ class Run:
             )
         message = self.outcome.sentence_with([event.name for event in self.traced.events])
         if self.outcome.component is not None:
-            message += f" (most of all {component_name(self.traced, self.outcome.component)})"
+            name = component_name(self.traced, self.outcome.component)
+            used_up = self.outcome.status in (Status.TOO_MANY_STEPS, Status.OUT_OF_TIME)
+            message += f"; fastest of all changes {name}" if used_up else f" (most of all {name})"
         failed = self.outcome.status in (Status.STEP_TOO_SMALL, Status.NOT_FINITE, Status.TOO_MANY_STEPS)
         return message + (self._lost_inertia() if failed else "")
 
@@ -564,10 +567,13 @@ def weight_of(traced: TracedSystem) -> float:
 def _came_open(traced: TracedSystem, outcome: Outcome) -> str:
     """The message about a closure that opened: which, where, when, and what it means."""
     number, amount, t_open = outcome.opened
-    k, unit = traced.implied[number]
-    row, allowed = traced.rows[k], traced.system.closure_tolerance
+    k, unit = traced.watched[number]
+    row, allowed, implied = traced.rows[k], traced.system.closure_tolerance, number < len(traced.implied)
+    which = ", which other rows implied at the start," if implied else ""
+    why = "the loops are locked, a motion contradicts them, or they have passed a singular configuration"
+    if not implied:
+        why = "the loops have reached a dead point, beyond which they cannot follow the motion, or the step is too long"
     return (
-        f"closure {row.rsplit(' ', 1)[0]!r} came open after t = {outcome.t:.10g} s: its row {row!r}, which other rows implied at "
-        f"the start, is off by {abs(amount):.3g} {unit} at t = {t_open:.10g} s, more than closure_tolerance = {allowed:g} of the "
-        "mechanism's size; the loops are locked, a motion contradicts them, or they have passed a singular configuration"
+        f"closure {row.rsplit(' ', 1)[0]!r} came open after t = {outcome.t:.10g} s: its row {row!r}{which} is off by "
+        f"{abs(amount):.3g} {unit} at t = {t_open:.10g} s, more than closure_tolerance = {allowed:g} of the mechanism's size; {why}"
     )

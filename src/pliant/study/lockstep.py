@@ -272,7 +272,8 @@ class LockstepEnsemble:
             good = (ends.code == REACHED) | (ends.code == STOPPED)
             ready = [compiled[k] for k in part] if len(compiled) > 1 else compiled
             ended = np.flatnonzero(good)
-            good[ended] = MemberRows(ready[0].observe, self._plan_times, ends, ended, alike.constants).see_events(ready[0])
+            at_rows = MemberRows(ready[0].observe, self._plan_times, ends, ended, alike.constants)
+            good[ended] = at_rows.see_events(ready[0]) & at_rows.stay_closed(ready[0])
             self._put(members[part], ends, good, ready, alike.constants)
             for k in np.flatnonzero(~good & (ends.code >= 0)).tolist():  # a run by `simulate` gives the full message
                 self._alone(int(members[part[k]]), ready[k] if len(ready) > 1 else None)

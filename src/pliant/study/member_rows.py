@@ -93,6 +93,13 @@ class MemberRows:
         unknown = np.any(np.isnan(self._evaluated(code, slice(None))[:, :, own]), axis=2)
         return np.asarray(~np.any(unknown & self.there, axis=1))
 
+    def stay_closed(self, compiled: Compiled) -> NDArray[np.bool_]:
+        """(member): whether the loops are closed at all rows; lock-step does not watch them at every step."""
+        if compiled.closures is None or not len(self):
+            return np.ones(len(self), dtype=np.bool_)
+        residuals, bounds = np.split(self._evaluated(compiled.closures, slice(None)), 2, axis=2)
+        return np.asarray(np.all((np.abs(residuals) <= bounds).all(axis=2) | ~self.there, axis=1))
+
     def are_resisted(self, compiled: Compiled, threads: int) -> NDArray[np.bool_]:
         """(member): whether the mass matrix is regular at the states that `run.validity.lost_inertia` checks."""
         count, members = self.there.sum(axis=1), np.arange(len(self))

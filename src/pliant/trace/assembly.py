@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import casadi as ca
@@ -94,20 +94,20 @@ class _Look:
         turning = [slot for slot in tree.slots if slot.motion.kind in (ROTATION, BALL)]
         self.measure = dict.fromkeys(range(self.count), size)
         self.measure |= {slot.v + i: 1.0 for slot in turning for i in range(len(slot.motion.rates))}
-        self._factored: dict[tuple[bytes, float], LeastChange] = {}
+        self._factored: dict[tuple[bytes, float, tuple[int, ...] | None], LeastChange] = {}
         entries = [x for row in self.found.jacobian for x in row.values()]
         outputs = [tracer.column(x) for x in (self.found.residual, self.found.rate, entries)]
         self._values = ca.Function("look", [q_column, v_column], outputs)
         self._move = ca.Function("move", [q_column, step_column], [tracer.column(retract(tree, q, step))])
 
-    def at(self, q: Floats, v: Floats, tolerance: float | None = None) -> _Seen:
-        """Evaluates the closures at a state; rows that others imply within the tolerance count as implied."""
+    def at(self, q: Floats, v: Floats, tolerance: float | None = None, left: Sequence[int] | None = None) -> _Seen:
+        """Evaluates the closures at a state; rows that others imply within the tolerance count as implied, or those in `left`."""
         c, rate, entries = (np.array(x).ravel() for x in self._values(q, v))
         values = iter(entries.tolist())
         whole = [{k: next(values) for k in row} for row in self.found.jacobian]
-        asked = (q.tobytes(), tolerance or self.tolerance)
+        asked = (q.tobytes(), tolerance or self.tolerance, None if left is None else tuple(left))
         if asked not in self._factored:  # only the last factorisation is kept: rates are evaluated where positions just were
-            self._factored = {asked: self._factor(whole, asked[1])}
+            self._factored = {asked: self._factor(whole, asked[1]) if left is None else self._without(whole, left)}
         return _Seen(c, rate, whole, self._factored[asked])
 
     def _factor(self, whole: list[dict[int, float]], tolerance: float) -> LeastChange:
@@ -115,10 +115,13 @@ class _Look:
         negligible = (tolerance * self.scale).tolist()
         ranked = least_change(_weighed(whole, {k: self.measure[k] for k in self.free}), self.count, negligible)
         if any(self.measure[k] != self.ease[k] for k in self.free):
-            decided = [math.inf if k in ranked.left else 0.0 for k in range(len(whole))]
-            eased = least_change(_weighed(whole, self.ease), self.count, decided)
-            return replace(eased, left=ranked.left)
+            return replace(self._without(whole, ranked.left), left=ranked.left)
         return ranked
+
+    def _without(self, whole: list[dict[int, float]], left: Collection[int]) -> LeastChange:
+        """Factorises all rows but those in `left`."""
+        decided = [math.inf if k in left else 0.0 for k in range(len(whole))]
+        return least_change(_weighed(whole, self.ease), self.count, decided)
 
     def change(self, matrix: LeastChange, missing: Floats) -> Floats:
         """The smallest change, in the weighted norm, that removes the residuals."""
@@ -202,10 +205,10 @@ def size_of(tree: Tree, closures: Sequence[Closure], q: Floats) -> float:
     return extent if extent > 0.0 else 1.0
 
 
-def _closed(look: _Look, start: Floats, v: Floats, tolerance: float | None = None) -> Floats:
+def _closed(look: _Look, start: Floats, v: Floats, tolerance: float | None = None, left: Sequence[int] | None = None) -> Floats:
     position = start.copy()
     for _ in range(ASSEMBLY_STEPS):
-        seen = look.at(position, v, tolerance)
+        seen = look.at(position, v, tolerance, left)
         if seen.held() <= ASSEMBLED:
             break
         change = look.change(seen.matrix, seen.c)
@@ -361,7 +364,8 @@ def _check_followed(look: _Look, seen: _Seen, v: Floats) -> None:
 def _check_regular(look: _Look, q: Floats, v: Floats, seen: _Seen) -> None:
     """Rows that are dependent here but independent nearby, where all loops are closed too, indicate a singular position.
 
-    A redundant closure is dependent everywhere, so the rank is checked again a little further along the motion.
+    A redundant closure is dependent everywhere, so the rank is checked again a little further along the motion. Its rows also stay
+    closed there if only the independent ones are closed; a row that opens is implied to first order only.
     """
     push = np.zeros(look.count)
     push[list(look.free)] = np.cos(1.0 + np.arange(len(look.free)))  # a generic direction
@@ -370,7 +374,8 @@ def _check_regular(look: _Look, q: Floats, v: Floats, seen: _Seen) -> None:
     size = float(np.max(np.abs(push), initial=0.0))
     if size <= STILL:
         return
-    beside = _closed(look, look.moved(q, push * (BESIDE / size)), v)
+    pushed = look.moved(q, push * (BESIDE / size))
+    beside = _closed(look, pushed, v)
     there = look.at(beside, v, max(look.tolerance, NEW_BESIDE))
     new = set(there.matrix.independent) - set(seen.matrix.independent)
     more = len(there.matrix.independent) - len(seen.matrix.independent)
@@ -379,4 +384,14 @@ def _check_regular(look: _Look, q: Floats, v: Floats, seen: _Seen) -> None:
         raise SolveError(
             f"closure {', '.join(names)}: directions must be independent at the start, {more} of them are so only beside it: "
             "a singular position, from which the loops may go on in more ways than one; start beside it"
+        )
+    moved = look.at(_closed(look, pushed, v, left=seen.implied), v, left=seen.implied)
+    opened = [k for k in seen.implied if abs(moved.c[k]) > look.tolerance * look.scale[k]]
+    if opened and moved.held() <= ASSEMBLED:
+        miss, unit = _largest(look, moved, opened)
+        owners = ", ".join(dict.fromkeys(repr(look.owners[k].name) for k in opened))
+        raise SolveError(
+            f"closure {owners}: rows that others imply at the start must stay so, but {_rows(len(opened))} would be open by "
+            f"{miss:.3g} {unit} after a motion of {BESIDE:g} m or rad that the other rows allow: a singular position, in which the "
+            "loops hold the mechanism to second order only; start beside it, or leave out what is held twice"
         )

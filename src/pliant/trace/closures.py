@@ -78,6 +78,11 @@ class Closures:
         return tuple(k for k in range(len(self.every.residual)) if k not in held)
 
     @property
+    def watched(self) -> tuple[int, ...]:
+        """Numbers of all exact rows, implied ones first."""
+        return (*self.implied, *self.held)
+
+    @property
     def acting_names(self) -> tuple[str, ...]:
         """Names of the rows that exert forces: exact ones that are held, then those of penalty springs."""
         implied = set(self.implied)
@@ -88,13 +93,13 @@ class Closures:
         of = dict(zip(self.held, multipliers, strict=True))
         return [of.get(k, 0.0) for k in range(len(self.every.residual))]
 
-    def watched(self, tolerance: float) -> list[Scalar]:
-        """Residuals of implied rows, then the bound of each: the tolerance, and the present residual of the rows held."""
-        if self.start is None or not self.implied:
-            return []
+    def residuals(self, tolerance: float) -> list[Scalar]:
+        """Residuals of the watched rows, then the bound of each: the tolerance, and for implied rows the residual of those held."""
+        assert self.start is not None
         c, scale = self.every.residual, self.start.scale
         missed = sqrt(total((c[k] / scale[k]) * (c[k] / scale[k]) for k in self.held))
-        return [c[k] for k in self.implied] + [(tolerance + UNPROJECTED * missed) * scale[k] for k in self.implied]
+        bounds = [(tolerance + UNPROJECTED * missed) * scale[k] for k in self.implied] + [tolerance * scale[k] for k in self.held]
+        return [*(c[k] for k in self.watched), *bounds]
 
     @property
     def spring_forces(self) -> list[Scalar]:
@@ -152,13 +157,16 @@ class Solved:
 
 
 def solve(
-    tracer: Tracer, tree: Tree, found: ConstraintRows, column: ca.SX, accelerations: Sequence[Scalar], q: Sequence[Scalar],
-    v: Sequence[Scalar],
+    tracer: Tracer, tree: Tree, found: ConstraintRows, every: ConstraintRows, column: ca.SX, accelerations: Sequence[Scalar],
+    q: Sequence[Scalar], v: Sequence[Scalar],
 ) -> Solved:  # fmt: skip
-    """Solves D lam = -(A a0 + gamma) with D = A M^-1 A^T, and takes one Newton step of projection with the same D."""
+    """Solves D lam = -(A a0 + gamma) with D = A M^-1 A^T, and takes one Newton step of projection with the same D.
+
+    found: the rows held; every: these and the implied ones.
+    """
     response, free = _response(tracer, column, accelerations)
     delassus = symmetric_product(found.jacobian, response)
-    factor = factorise(_softened(found, delassus))
+    factor = factorise(_softened(found, every, delassus))
     missing = [-gamma - moved for gamma, moved in zip(found.gamma, matvec(found.jacobian, free), strict=True)]
     multipliers = _refined(factor, delassus, missing)
     closed = [a + more for a, more in zip(free, matvec(response, multipliers), strict=True)]
@@ -188,10 +196,24 @@ def _refined(factor: Factor, matrix: Sequence[Row], right: Sequence[Scalar]) -> 
     return found
 
 
-def _softened(found: ConstraintRows, delassus: Sequence[Row]) -> list[Row]:
-    """D with a small addition to its diagonal, scaled by the closure's own rows of the same kind and independent of its axes."""
+def _softened(found: ConstraintRows, every: ConstraintRows, delassus: Sequence[Row]) -> list[Row]:
+    """D with a small addition to its diagonal, scaled by the closure's own rows of the same kind and independent of its axes.
+
+    Therefore implied rows count too, by the length of their A: the rows held may turn until an implied one would be the better
+    choice, and pass through a position in which they hold nothing, for an instant.
+    """
     sizes: dict[tuple[int, bool], Scalar] = {}
     kinds = list(zip(found.owners, found.angular, strict=True))
     for i, kind in enumerate(kinds):
         sizes[kind] = sizes.get(kind, 0.0) + delassus[i][i]
+    for kind in sizes:
+        of_all, of_held = _length(every, kind), _length(found, kind)
+        if len(of_all) > len(of_held):
+            sizes[kind] = sizes[kind] * (total(of_all) / total(of_held))
     return [{**row, i: row[i] + SINGULAR * sizes[kinds[i]]} for i, row in enumerate(delassus)]
+
+
+def _length(found: ConstraintRows, kind: tuple[int, bool]) -> list[Scalar]:
+    """The squared length of A of the rows of one closure and kind."""
+    kinds = zip(found.owners, found.angular, strict=True)
+    return [total(a * a for a in row.values()) for row, own in zip(found.jacobian, kinds, strict=True) if own == kind]

@@ -13,13 +13,15 @@ from pliant.dynamics.tree import Node, Tree
 from pliant.integrate.run_record import CUTS, MARKS, RECORDS, STOPS, TURNS
 from pliant.model.force import DIRECTIONS
 from pliant.model.joint import ROTATION
+from pliant.model.modes import direction_of
 from pliant.model.play import Limits
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
-from pliant.scalar import absolute, pi
+from pliant.scalar import absolute, maximum, pi, sqrt
 from pliant.trace.contacts import PARAMETERS, PairSlots, grip_functions, switch_functions
 
-SHORTEST = 1e-3  # of a telescopic link's length: below it the free part is a stub that no mode describes
+SHORTEST = 1e-3  # of a telescopic link's length: below it the free part is a stub that no mode describes, and so it is below the
+# radius of gyration of its section: no beam is that thick, and its frequencies, as 1/l^2, would only use up steps
 NEARLY_HALF_A_TURN = 0.95 * pi  # rad: the angle between two frames in space is known within half a turn
 GAP, PEAK, LET_GO, SWITCH, NEAR = "gap", "peak", "lets go", "friction switches", "near"
 
@@ -113,7 +115,16 @@ def _sleeve_events(node: Node, q: Sequence[Scalar], v: Sequence[Scalar]) -> list
     speed = absolute(v[node.own_v[0]])
     corners = body.friction.switches if body.friction is not None else ()
     rubs = [(Event(f"{node.name} sleeve {SWITCH}", 0, kind=CUTS), speed - corner, False) for corner in corners]
-    return [(out, length - body.length, False), (inside, length - SHORTEST * body.length, False), *rubs]
+    return [(out, length - body.length, False), (inside, length - _stub(body), False), *rubs]
+
+
+def _stub(body: TelescopicBeam) -> Scalar:
+    """The free length below which a telescopic link is all inside its sleeve, m."""
+    bent, shortest = {direction_of(modes) for modes in body.mode_sets}, SHORTEST * body.length
+    for plane, moment in (("y", body.section.Iz), ("z", body.section.Iy)):
+        if plane in bent and moment is not None:
+            shortest = maximum(shortest, sqrt(moment / body.section.A))
+    return shortest
 
 
 def contact_events(

@@ -70,8 +70,9 @@ class TracedSystem:
     partition: tuple[TracedFunction, TracedFunction] | None  # constraints, displaced coordinates: see `Trace._partition`
     rows: tuple[str, ...]  # names of the directions that closures constrain
     held: int  # number of rows held by multipliers: all exact ones except those that others imply
-    # implied rows, by number, each with its unit: they are left out of the equations and watched during the run
-    implied: tuple[tuple[int, str], ...]
+    # exact rows, by number, each with its unit, in the order in which a run watches them: first those that others imply, which are
+    # left out of the equations
+    watched: tuple[tuple[int, str], ...]
     redundant: tuple[str, ...]  # closures with directions that others imply
     t_start: float  # s, when closed loops were assembled
     formulation: str
@@ -95,6 +96,11 @@ class TracedSystem:
         """The state put back on closed loops, one Newton step."""
         found = self.functions.get("project")
         return None if found is None else found.casadi
+
+    @property
+    def implied(self) -> tuple[tuple[int, str], ...]:
+        """Exact rows that others imply, each with its unit."""
+        return self.watched[: len(self.watched) - self.held]
 
     @property
     def independent(self) -> int:

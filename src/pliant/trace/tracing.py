@@ -274,8 +274,8 @@ class Trace(Signals):
             functions |= self._updates(Measured(functions["observe"], measured_places(labels)), pending)
         if solved is not None:
             functions["project"] = self._projected(solved, state_column)
-        if closures.implied:
-            functions["implied"] = closures.watched(self.system.closure_tolerance)
+        if closures.watched:
+            functions["closures"] = closures.residuals(self.system.closure_tolerance)
         timed = self._timed()
         change_column, constraints, shifted = self._partition(closures)
         limits = [] if limit is None else [limit]
@@ -312,7 +312,7 @@ class Trace(Signals):
             ),
             rows=closures.names,
             held=len(closures.held),
-            implied=tuple((k, "rad" if closures.every.angular[k] else "m") for k in closures.implied),
+            watched=tuple((k, "rad" if closures.every.angular[k] else "m") for k in closures.watched),
             redundant=lowered.redundant,
             t_start=self.t_start,
             formulation=lowered.asked,
@@ -433,7 +433,9 @@ class Trace(Signals):
         if not closures.hard.residual:
             self.multipliers: list[Scalar] = []
             return forward, None
-        done = solve_closures(self.tracer, self.tree, closures.hard, closures.column, forward.accelerations, self.q, self.v)
+        done = solve_closures(
+            self.tracer, self.tree, closures.hard, closures.every, closures.column, forward.accelerations, self.q, self.v
+        )
         self.multipliers = done.multipliers
         values = self.tracer.column(done.multipliers)
         names = list(forward.efforts)
