@@ -9,6 +9,7 @@ import pytest
 
 import pliant as pl
 from differences import by_parameter, relative
+from mechanisms import struck_ball
 from parameter_chain import PARAMETERS, falling_chain
 from pliant.gallery.parallel_robot import system as robot
 from pliant.gallery.slider_crank import system as crank
@@ -46,6 +47,14 @@ def test_through_impacts_of_every_normal_law(law):
     # a dashpot's force lets go in a corner that no step ends at: runs are rough there, and differences need longer steps
     step = 4e-3 if law.__name__ in ("Linear", "WangYanFangJin") else 1e-3
     assert worst(stick(made(law, speed=2.0), pl.Coulomb(mu=0.3, transition=0.01)), 0.25, ["drop", "spin"], step) < ENOUGH
+
+
+def test_through_a_blow_on_a_resting_body():
+    """Its entry speed begins to grow at one event, and ends at another."""
+    speed, restitution, stiffness = pl.Parameter("speed", 1.0), pl.Parameter("restitution", 0.7), pl.Parameter("stiffness", 1e8)
+    law = pl.HuGuo(stiffness=stiffness, restitution=restitution)
+    system = struck_ball(law, speed, weight=9.81, depth=1e-6, blow=1e9)
+    assert worst(system, 0.004, ["speed", "restitution", "stiffness"], 1e-3) < ENOUGH
 
 
 @pytest.mark.parametrize("law", FRICTION_LAWS, ids=lambda law: law.__name__)

@@ -26,8 +26,8 @@ MARKS = 4  # as RECORDS, but on the dense output only: accurate to the tolerance
 
 CHATTER, SHORTEST_TURN = 100, 1e-9  # this many changes of a flag within that number times this interval, s, are chatter
 # Columns of `pair_places`, -1 if a pair has none: indices in p (closed, entry speed, grip), in y, and among the events.
-CLOSED, ENTRY, GRIP, BRISTLES, N_BRISTLES, IMPULSE, LOST, RUBBED, GAP, PEAK, LET_GO, NEAR, SWITCHES, N_SWITCHES = range(14)
-PAIR_PLACES = 14
+CLOSED, ENTRY, GRIP, BRISTLES, N_BRISTLES, IMPULSE, LOST, RUBBED, GAP, PEAK, LET_GO, NEAR, RENEWAL, SWITCHES, N_SWITCHES = range(15)
+PAIR_PLACES = 15
 # Columns of `joint_places`, for joints whose friction can stick: index in p; first event; whether it sticks at exactly zero slip;
 # number of slip directions. Its first two events are watched (rest, end of rest), the others are only measured: whether it moves,
 # and its friction along every direction.

@@ -348,16 +348,17 @@ class Walk:
         return EventSlopes(float(values[k]), float(slopes[k, m]), slopes[k, :m].copy(), float(np.max(np.abs(slopes[k, m + 1 :]))))
 
     def _event_call(self, e: int, directions: int) -> tuple[DirectionalCall, int]:
-        """Derivatives of event functions, and the index of event e; marks, such as force peaks, are kept apart: they cost more."""
-        rows = self._event_rows[self.traced.events[e].kind == MARKS]
+        """Derivatives of event functions, and the index of event e; those that cost more are kept apart."""
+        rows = next(rows for rows in self._event_rows if e in rows)
         return self._call("event_functions", directions, rows), rows.index(e)
 
     @cached_property
     def _event_rows(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """(events other than marks, marks)."""
-        kinds = [event.kind == MARKS for event in self.traced.events]
-        plain, marks = (tuple(k for k, is_mark in enumerate(kinds) if is_mark is asked) for asked in (False, True))
-        return plain, marks
+        """(Events that cost little; those that read accelerations: marks, such as force peaks, and renewals of entry speeds)."""
+        renewals = {slots.renewal for slots in self.traced.pairs}
+        costly = [event.kind == MARKS or e in renewals for e, event in enumerate(self.traced.events)]
+        plain, others = (tuple(k for k, is_costly in enumerate(costly) if is_costly is asked) for asked in (False, True))
+        return plain, others
 
     def error_by_theta(self, slopes: Floats) -> float:
         """The change of a number with these derivatives due to relative changes of theta within the tolerance."""
@@ -410,8 +411,11 @@ class Walk:
                 moved[slots.bristles.start : slots.bristles.stop] = 0.0
             elif closed and not closes:
                 self._open(number, slots, point, dt, dp, moved)
-            elif closed and slots.grip is not None:
-                self._grip(slots, point, p_next, dt, dp, moved)
+            elif closed:
+                if point.p[slots.entry] != p_next[slots.entry]:
+                    self._renew(number, slots, point, dt, dp, moved)
+                if slots.grip is not None:
+                    self._grip(slots, point, p_next, dt, dp, moved)
         after = self.rhs(point.t, y_next, p_next)
         return moved - np.outer(after, dt)
 
@@ -465,6 +469,13 @@ class Walk:
         self.touches.append(self._under_way[pair])
         if slots.grip is not None:
             self._grip(slots, point, p_next, dt, dp, moved)
+
+    def _renew(self, pair: int, slots: PairSlots, point: EventPoint, dt: Floats, dp: Floats, moved: Floats) -> None:
+        """The entry speed of a contact that is struck: it begins to grow, and ends as the largest closing speed."""
+        if point.p[slots.entry] > 0.0:
+            dp[slots.entry] *= -1.0
+        else:
+            dp[slots.entry] = self.contact_slopes(point.t, point.y, point.p, moved, dt, dp)[1][pair]
 
     def _open(self, pair: int, slots: PairSlots, point: EventPoint, dt: Floats, dp: Floats, moved: Floats) -> None:
         _, slopes = self.contact_slopes(point.t, point.y, point.p, moved, dt, dp)

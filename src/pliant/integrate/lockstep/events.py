@@ -8,7 +8,7 @@ from typing import Any
 from pliant.codegen.plain import at_once
 
 # The roles of event functions (`table.does`).
-NEVER, GAP, PEAK, CUT, FLAG, STOP = range(6)
+NEVER, GAP, PEAK, CUT, FLAG, STOP, RENEWAL = range(7)
 TALLIED = 5
 BRACKET, ULPS = 1e-12, 4.0 * 2.0**-52  # s, and fraction of t: how closely an event is located, as in the general loop
 NEAR_CUT = 1e-2  # of the step: how closely corners are located, since the equations stay the same there
@@ -47,6 +47,8 @@ def required(lane: Any, e: int) -> float:
         return -1.0 if lane.p[table.closed[table.pair[e]]] != 0.0 else 1.0
     if does == FLAG:
         return float(table.pressed[e]) if lane.p[table.flag[e]] != 0.0 else -float(table.pressed[e])
+    if does == RENEWAL:
+        return 1.0 if lane.p[table.entry[table.pair[e]]] < 0.0 else -1.0
     return 0.0
 
 
@@ -273,6 +275,12 @@ def entry_speed(lane: Any, shared: Any, pair: int) -> float:
     return float(speed if touched else lane.p[table.entry[pair]])
 
 
+def renew(lane: Any, pair: int) -> None:
+    """Begins or ends the growth of a struck contact's entry speed, as `phases` does."""
+    entry = lane.p[table.entry[pair]]
+    lane.p[table.entry[pair]] = -entry if entry > 0.0 else max(-lane.gd[table.gap[pair]], -entry)
+
+
 def open_pair(lane: Any, pair: int) -> None:
     """Opens a pair that separates, and counts its touch."""
     count_touch(lane, pair)
@@ -293,5 +301,6 @@ def count_touch(lane: Any, pair: int) -> None:
 
 FUNCTIONS = (
     bracket, counts, just_beyond, event_ahead, near_enough, peak_inside, watched, dead_of, required, side_at_start, first_event,
-    shorter_step, turning_point, crossing, entry_speed, note_peaks, note_forces, close_pair, open_pair, count_touch,
+    shorter_step, turning_point, crossing, entry_speed, note_peaks, note_forces, close_pair, renew, open_pair,
+    count_touch,
 )  # fmt: skip

@@ -20,6 +20,7 @@ from pliant.integrate.lockstep.events import (
     GAP,
     PASSED,
     PEAK,
+    RENEWAL,
     STOP,
     TALLIED,
     close_pair,
@@ -30,6 +31,7 @@ from pliant.integrate.lockstep.events import (
     note_forces,
     note_peaks,
     open_pair,
+    renew,
     side_at_start,
     watched,
 )
@@ -260,7 +262,7 @@ def set_out(lane: Any, shared: Any) -> bool:
     changed = False
     for e in range(N_E):
         does, g = table.does[e], lane.g[e]
-        weighs = does != PEAK and does != CUT
+        weighs = does != PEAK and does != CUT and does != RENEWAL
         if weighs and not abs(g) > lane.sure:
             finish(lane, UNSURE)
             return True
@@ -378,6 +380,9 @@ def act(lane: Any, shared: Any) -> int:
                 if lane.t_new - lane.turned > TURN_TIME:
                     lane.turned, lane.turns = lane.t_new, 0.0
                 lane.turns += 1.0
+            if does == RENEWAL and lane.p[table.closed[pair]] != 0.0:
+                lane.changed = 1.0
+                renew(lane, pair)
             if does == STOP:
                 stops = table.number[e]
     return stops
