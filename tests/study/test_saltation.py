@@ -49,12 +49,15 @@ def test_through_impacts_of_every_normal_law(law):
     assert worst(stick(made(law, speed=2.0), pl.Coulomb(mu=0.3, transition=0.01)), 0.25, ["drop", "spin"], step) < ENOUGH
 
 
-def test_through_a_blow_on_a_resting_body():
-    """Its entry speed begins to grow at one event, and ends at another."""
+@pytest.mark.parametrize("depth", [1e-6, 5e-4])
+def test_through_a_blow_on_a_resting_body_and_one_thrown_out_of_the_floor(depth):
+    """Its entry speed begins to grow at one event, and ends at another; or it follows from the depth at the start."""
     speed, restitution, stiffness = pl.Parameter("speed", 1.0), pl.Parameter("restitution", 0.7), pl.Parameter("stiffness", 1e8)
     law = pl.HuGuo(stiffness=stiffness, restitution=restitution)
-    system = struck_ball(law, speed, weight=9.81, depth=1e-6, blow=1e9)
-    assert worst(system, 0.004, ["speed", "restitution", "stiffness"], 1e-3) < ENOUGH
+    system = struck_ball(law, speed, weight=9.81, depth=pl.Parameter("depth", depth), blow=1e9)
+    names = ["speed", "restitution", "stiffness", "depth"]
+    steps = {**dict.fromkeys(names, 1e-3), "depth": 1e-8 / depth}
+    assert worst(system, 0.004, names, steps) < ENOUGH
 
 
 @pytest.mark.parametrize("law", FRICTION_LAWS, ids=lambda law: law.__name__)

@@ -167,7 +167,7 @@ def _act_on_contact(run: Any, e: int, pair: int) -> bool:
     if is_closed(run, pair):
         _open(run, pair, -speed)
     else:
-        close(run, pair, speed)
+        close(run, pair, speed, 0.0)
     return True
 
 
@@ -193,11 +193,11 @@ def round_off_of_gap(run: Any, pair: int) -> float:
 
 
 @compiled
-def close(run: Any, pair: int, speed: float) -> None:
-    """Close a pair with this approach speed, m/s."""
+def close(run: Any, pair: int, speed: float, least: float) -> None:
+    """Close a pair with this approach speed, m/s; least: of the entry speed, beside the floor of its law."""
     y, p, record = floats(run.y, run.n), floats(run.p, run.n_parameters), touch(run, pair)
     p[pair_place(run, pair, CLOSED)] = 1.0
-    p[pair_place(run, pair, ENTRY)] = max(speed, pair_number(run, pair, ENTRY_FLOOR))
+    p[pair_place(run, pair, ENTRY)] = max(speed, least, pair_number(run, pair, ENTRY_FLOOR))
     for i in range(pair_place(run, pair, N_BRISTLES)):
         y[pair_place(run, pair, BRISTLES) + i] = 0.0
     run.n_closed += 1

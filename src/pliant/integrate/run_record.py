@@ -35,6 +35,10 @@ JOINT_GRIP, JOINT_EDGE, JOINT_EXACT, JOINT_WAYS = range(4)
 JOINT_PLACES = 4
 ENTRY_FLOOR, REACH, BAND = range(3)  # columns of `pair_numbers`: entry speed, m/s; sum of the radii, m; speed band of sticking, m/s
 PAIR_NUMBERS = 3
+UNDAMPED = 1e100  # m/s: an entry speed so large that no law damps
+# Of a contact that starts pressed: the square of the speed at which its elastic force would throw it out, over its depth times the
+# acceleration with which it starts; 2/(n + 1) for the exponent of round bodies.
+THROWN = 0.8
 # Columns of `touch`, the data of an ongoing contact; impulse and works are those of the pair when the contact began.
 BEGIN, ENTRY_SPEED, BEGIN_IMPULSE, BEGIN_LOST, BEGIN_RUBBED, PEAK_FORCE, PEAK_TIME, LET_GO_TIME, LET_GO_SPEED = range(9)
 TOUCH = 9

@@ -19,7 +19,7 @@ from pliant.codegen.directional_kernel import DirectionalCall, from_lanes, to_la
 from pliant.errors import SolveError
 from pliant.host.stages import Stages
 from pliant.integrate.methods import Auto
-from pliant.integrate.run_record import MARKS, TURNS
+from pliant.integrate.run_record import MARKS, THROWN, TURNS, UNDAMPED
 from pliant.integrate.tableaus import DOP853, Tableau
 from pliant.integrate.variation import Tolerances, Variation
 from pliant.run.simulate import Run
@@ -39,6 +39,7 @@ Floats = NDArray[np.float64]
 FAR_FROM_GRAZING = 100.0
 DEFAULT = Auto()  # its tolerances are used for a method that has none
 UNMOVED = 1e-12  # m or rad: effect of theta, by round-off, on an event function that does not depend on it
+SAME = 1e-6  # relative difference of two computations of the same entry speed, squared
 STICKS = 1.0  # value in p of a contact whose friction sticks
 
 
@@ -456,6 +457,19 @@ class Walk:
             before[slots.closed] = 0.0
             point = EventPoint(t, y, before, s, dp, np.zeros(y.size))
             self._close(number, slots, point, p, none, dp, s)
+            if slots.renewal is not None:
+                self._throw(slots, point, p, dp)
+
+    def _throw(self, slots: PairSlots, point: EventPoint, p: Floats, dp: Floats) -> None:
+        """The entry speed of a contact that starts pressed, if it is the speed at which it would be thrown out: see `begin`."""
+        assert slots.renewal is not None
+        undamped = p.copy()
+        undamped[[other.entry for other in self.traced.pairs if p[other.closed] != 0.0]] = -UNDAMPED
+        point = replace(point, p=undamped)
+        apart, gap = self._look_at(slots.renewal, point), self._look_at(slots.gap, point)
+        square = THROWN * apart.value * gap.value  # both are negative if it is thrown out
+        if gap.value < 0.0 and abs(p[slots.entry] ** 2 - square) <= SAME * square:
+            dp[slots.entry] = THROWN * (apart.slopes * gap.value + apart.value * gap.slopes) / (2.0 * p[slots.entry])
 
     def _close(self, pair: int, slots: PairSlots, point: EventPoint, p_next: Floats, dt: Floats, dp: Floats, moved: Floats) -> None:
         values, slopes = self.contact_slopes(point.t, point.y, point.p, moved, dt, dp)

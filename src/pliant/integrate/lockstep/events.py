@@ -6,6 +6,7 @@ from math import inf, sqrt
 from typing import Any
 
 from pliant.codegen.plain import at_once
+from pliant.integrate.run_record import THROWN
 
 # The roles of event functions (`table.does`).
 NEVER, GAP, PEAK, CUT, FLAG, STOP, RENEWAL = range(7)
@@ -269,10 +270,18 @@ def close_pair(lane: Any, shared: Any, pair: int, speed: float) -> None:
 
 
 def entry_speed(lane: Any, shared: Any, pair: int) -> float:
-    """The approach speed of a pair, m/s; if the pair has just touched, what it is exactly there."""
-    touched = lane.p[table.closed[pair]] != 0.0 and lane.y[table.impulse[pair]] == lane.begin_impulse[pair]
+    """The entry speed of a pair, m/s; if the pair has just touched, what it is exactly there."""
+    closed, unmoved = lane.p[table.closed[pair]] != 0.0, lane.y[table.impulse[pair]] == lane.begin_impulse[pair]
+    touched = lane.t > shared.t_start and closed and unmoved
     speed = max(-lane.gd[table.gap[pair]], shared.floors[int(lane.member) * shared.floors_step + pair])
     return float(speed if touched else lane.p[table.entry[pair]])
+
+
+def thrown(lane: Any, shared: Any, pair: int) -> float:
+    """The entry speed of a pair that starts pressed, m/s, once the acceleration without damping is known: see `begin`."""
+    apart, depth = -lane.g[max(table.renewal[pair], 0)], max(-lane.g[table.gap[pair]], 0.0)
+    floor = shared.floors[int(lane.member) * shared.floors_step + pair]
+    return float(max(max(-lane.gd[table.gap[pair]], floor), sqrt(max(THROWN * apart * depth, 0.0))))
 
 
 def renew(lane: Any, pair: int) -> None:
@@ -301,6 +310,6 @@ def count_touch(lane: Any, pair: int) -> None:
 
 FUNCTIONS = (
     bracket, counts, just_beyond, event_ahead, near_enough, peak_inside, watched, dead_of, required, side_at_start, first_event,
-    shorter_step, turning_point, crossing, entry_speed, note_peaks, note_forces, close_pair, renew, open_pair,
-    count_touch,
+    shorter_step, turning_point, crossing, entry_speed, note_peaks, note_forces, close_pair, thrown, renew,
+    open_pair, count_touch,
 )  # fmt: skip
