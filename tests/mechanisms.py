@@ -112,3 +112,15 @@ def corner(joint: pl.Weld | pl.Revolute, *, touching: bool) -> pl.System:
         system.contact(points=hand.tip, against=pl.Plane(normal=(0.0, 1.0), point=(0.0, -0.155)), name="floor",
                        normal=pl.Exact(stiffness=1e5, restitution=0.5))  # fmt: skip
     return system
+
+
+def struck_ball(law: object, speed: object = 1.0, weight: float = 0.0, depth: float = 0.0, blow: float = 1e11) -> pl.System:
+    """A ball of 1 kg that rests on a floor, and one of half its mass that falls on it; blow: stiffness between the two."""
+    system = pl.System("blow", gravity=(0, -weight))
+    balls = [pl.RigidBody(mass=mass, inertia=1e-3) for mass in (1.0, 0.5)]
+    resting = system.add("resting", balls[0], joint=pl.Prismatic(axis=(0, 1), displacement=0.05 - depth))
+    falling = system.add("falling", balls[1], joint=pl.Prismatic(axis=(0, 1), displacement=0.151, rate=-speed))
+    low, high = (pl.Sphere(ball.root, 0.05) for ball in (resting, falling))
+    system.contact(points=low, against=pl.Plane(normal=(0, 1)), normal=law, name="floor")
+    system.contact(points=high, against=low, normal=pl.Hertz(stiffness=blow), name="blow")
+    return system

@@ -5,8 +5,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 import pliant as pl
+from mechanisms import struck_ball
 from pliant.model.contact import Capsule, Plane, Point, Sphere
 from pliant.model.normal_law import Exact, Hertz, HuGuo, HuntCrossley
 from pliant.results.table import OBSERVED, QUANTITIES
@@ -52,6 +54,40 @@ def test_a_contact_that_begins_at_rest_settles_at_its_static_depth(height, expon
     assert run.values["v"][-1] == pytest.approx(0.0, abs=1e-9)
     assert run.ledger.balance_error_max < 1e-9 * G * static_depth(law) + 1e-11
     assert run.stats["steps"] < 6000
+
+
+@pytest.mark.parametrize("law", [Exact, HuGuo, HuntCrossley])
+def test_a_blow_on_a_resting_body_rebounds_as_its_law_says(law):
+    """The blow gives the ball 2/3 m/s in a hundredth of the time that the floor takes to throw it back."""
+    own = law(stiffness=1e8, restitution=0.8)
+    run = pl.simulate(struck_ball(own), 0.004, method=FINE)
+    floor = run.contacts.of("floor resting.root")[0]
+    free = pl.simulate(dropped(1e-6, own, speed=2.0 / 3.0), 0.004, method=FINE).contacts[0]
+    assert floor.exit_speed == pytest.approx(own.delivered * 2.0 / 3.0, rel=1e-3)
+    assert floor.peak_force == pytest.approx(free.peak_force, rel=2e-2)  # on which its weight acts besides
+    assert run.ledger.relative_error_max < 1e-9
+
+
+def test_a_harder_blow_on_a_closed_contact_begins_a_new_compression_and_a_lighter_one_does_not():
+    law = Exact(stiffness=1e6, restitution=0.6, entry_floor=0.01)
+    entries = [pl.simulate(struck_ball(law, speed), 0.003, method=FINE).final_state.closed["floor resting.root"][0]
+               for speed in (0.13, 1.0)]  # fmt: skip
+    assert entries[0] == 0.01  # the ball gets 0.087 m/s
+    assert entries[1] == pytest.approx(2.0 / 3.0, rel=2e-2)
+
+
+@pytest.mark.parametrize("asked", [0.3, 0.8])
+def test_a_ball_that_starts_deep_in_the_floor_is_thrown_out(asked):
+    """At rest, 3 mm deep: as from a hit at the speed u of its stored energy, v dv/dx = (u^2/2)' (1 - c v/u) on the way out."""
+    law = Exact(stiffness=1e7, restitution=asked)
+    system = pl.System("deep", gravity=(0, 0))
+    body = system.add("ball", ball(), joint=pl.Planar(position=(0, 0.1 - 3e-3)))
+    system.contact(points=Sphere(body.root, 0.1), against=FLOOR, normal=law, name="floor")
+    run = pl.simulate(system, 0.05, method=FINE)
+    c, speed = law.factor, math.sqrt(2.0 * law.stored(3e-3))
+    share = brentq(lambda v: -v / c - math.log1p(-c * v) / c**2 - 0.5, 1e-3, (1.0 - 1e-12) / max(c, 1.0))
+    assert run.contacts[0].exit_speed == pytest.approx(share * speed, rel=1e-8)
+    assert "starts 0.003 m deep" in run.warnings[0]
 
 
 def test_what_touches_and_moves_apart_is_open():

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from mechanisms import struck_ball
 
 # short steps: rows inside a step come by dense output, which is rougher than the step where bristles are stiff
 METHOD = pl.DOP853(rtol=1e-11, atol=1e-13, max_step=1e-4)
@@ -85,6 +86,15 @@ def test_in_the_middle_of_a_contact_with_friction_that_remembers() -> None:
     assert continued.y[bristle] == pytest.approx(direct.y[bristle], rel=1e-6)
     for name in ("begin", "end", "entry_speed", "exit_speed", "peak_force", "impulse", "normal_loss", "friction_loss"):
         assert getattr(results[3].contacts[0], name) == pytest.approx(getattr(first, name), rel=1e-7), name
+
+
+def test_while_a_closed_contact_is_struck() -> None:
+    """Its entry speed grows on after the cut, up to the largest closing speed."""
+    system = struck_ball(pl.HuGuo(stiffness=1e8, restitution=0.7), weight=9.81, depth=1e-6, blow=1e9)
+    first, second, _, whole = compare(lambda: system, [0.0012, 0.0025, 0.004], 1e-8)
+    entries = [run.final_state.closed["floor resting.root"][0] for run in (first, second)]
+    assert entries[0] < 0.0 and entries[1] > 0.3
+    assert not whole.contacts.of("floor resting.root")[0].lasting
 
 
 def test_with_closed_loops_and_a_drive_in_steps() -> None:

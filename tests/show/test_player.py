@@ -3,12 +3,16 @@
 import base64
 import json
 import re
+import shutil
+import subprocess
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.show import player
 from pliant.show.player import MOST_ROWS, kept_rows, page
 
 JSON = re.compile(r'<script type="application/json" id="run">(.*?)</script>', re.DOTALL)
@@ -97,3 +101,23 @@ def test_the_file_appears_whole_or_not_at_all(chain, tmp_path, monkeypatch):
 def test_options_that_play_nothing_are_refused(chain, tmp_path, options):
     with pytest.raises(pl.ModelError, match=next(iter(options))):
         pl.player.write(chain, tmp_path / "chain.html", **options)
+
+
+DRAWN = """
+const fs = require("fs"), vm = require("vm"), context = vm.createContext({});
+vm.runInContext(fs.readFileSync(process.argv[1], "utf8") + ";this.View = View", context);
+const touches = [3030, 1346, 566].map((force, k) => ({ pair: "floor", begin: 0.05 * k, end: 0.05 * k + 0.005, peak_force: force }));
+const view = Object.assign(Object.create(context.View.prototype), {
+  run: { contacts: [{ pair: "floor", radius: 0, other: null, ground: true }], touches, largestForce: 1, size: 1 },
+  mechanism: { contact: () => ({ point: [0, 0, 0], normal: [0, 1, 0], gap: 0, force: 0 }) }, colours: {}, pen: {}, dot() {},
+});
+console.log(JSON.stringify(touches.map(touch => view.drawContacts(touch.begin, 1).map(one => one.peak_force))));
+"""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="no Node.js on this machine")
+def test_every_touch_of_a_series_is_named_with_its_own_peak():
+    """A touch lingers for a quarter of a second after its end, when the next ones have begun."""
+    script = Path(player.__file__).parent / "page" / "view.js"
+    said = subprocess.run(["node", "-e", DRAWN, str(script)], capture_output=True, text=True, check=True).stdout
+    assert json.loads(said) == [[3030], [1346], [566]]

@@ -10,6 +10,7 @@ import pytest
 
 import pliant as pl
 from gpu_emulated import EmulatedDriver, emulated_gpu
+from mechanisms import struck_ball
 from pliant.errors import ModelError, SolveError
 from pliant.gallery.falling_chain import falling_chain
 from pliant.gallery.representative import REPRESENTATIVES, Representative
@@ -357,6 +358,21 @@ def test_what_lock_step_does_not_serve_is_told(chain, angles) -> None:
         pl.ensemble(chain, 0.1, starts=starts, method=METHOD, device="tpu")
     with pytest.raises(ModelError, match="lock-step"):
         pl.ensemble(chain, 0.1, starts=starts, method=METHOD, device="gpu", loop="general")
+
+
+@pytest.mark.parametrize("depth", [1e-6, 5e-4])  # m; the second ball is thrown out of the floor
+def test_a_blow_on_a_resting_body_is_the_same_in_both_loops_and_on_a_gpu(depth: float) -> None:
+    system = struck_ball(pl.HuGuo(stiffness=1e8, restitution=0.7), weight=9.81, depth=depth, blow=1e9)
+    compiled, rates = pl.compile_system(system), {"falling.displacement": np.linspace(-2.0, -0.5, 12)}
+    options = {"rates": rates, "keep": ("final", "contacts")}
+    exact = pl.ensemble(compiled, 0.004, method=FINE, loop="general", **options)
+    general, own = (pl.ensemble(compiled, 0.004, method=METHOD, loop=loop, **options) for loop in ("general", "lockstep"))
+    assert own.attrs["loop"] == "lockstep" and exact.touches.values.tolist() == own.touches.values.tolist()
+    for name in ("q_end", "v_end"):
+        assert typical(own[name] - exact[name]) <= 3.0 * typical(general[name] - exact[name])
+    np.testing.assert_allclose(own.peak_force, exact.peak_force, rtol=1e-4)
+    starts = {"falling.displacement": np.linspace(0.151, 0.1515, 9)}
+    assert_same(run(compiled, starts, 0.004), run(compiled, starts, 0.004, EmulatedRuns))
 
 
 def test_without_a_driver_a_gpu_is_refused_in_words(chain, angles, monkeypatch) -> None:

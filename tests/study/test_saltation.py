@@ -9,6 +9,7 @@ import pytest
 
 import pliant as pl
 from differences import by_parameter, relative
+from mechanisms import struck_ball
 from parameter_chain import PARAMETERS, falling_chain
 from pliant.gallery.parallel_robot import system as robot
 from pliant.gallery.slider_crank import system as crank
@@ -47,6 +48,17 @@ def test_through_impacts_of_every_normal_law(law):
     # a dashpot's force lets go in a corner that no step ends at: runs are rough there, and differences need longer steps
     step = 4e-3 if law.__name__ in ("Linear", "WangYanFangJin") else 1e-3
     assert worst(stick(made(law, speed=2.0), pl.Coulomb(mu=0.3, transition=0.01)), 0.25, ["drop", "spin"], step) < ENOUGH
+
+
+@pytest.mark.parametrize("depth", [1e-6, 5e-4])
+def test_through_a_blow_on_a_resting_body_and_one_thrown_out_of_the_floor(depth):
+    """Its entry speed begins to grow at one event, and ends at another; or it follows from the depth at the start."""
+    speed, restitution, stiffness = pl.Parameter("speed", 1.0), pl.Parameter("restitution", 0.7), pl.Parameter("stiffness", 1e8)
+    law = pl.HuGuo(stiffness=stiffness, restitution=restitution)
+    system = struck_ball(law, speed, weight=9.81, depth=pl.Parameter("depth", depth), blow=1e9)
+    names = ["speed", "restitution", "stiffness", "depth"]
+    steps = {**dict.fromkeys(names, 1e-3), "depth": 1e-8 / depth}
+    assert worst(system, 0.004, names, steps) < ENOUGH
 
 
 @pytest.mark.parametrize("law", FRICTION_LAWS, ids=lambda law: law.__name__)

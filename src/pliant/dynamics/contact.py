@@ -109,12 +109,14 @@ def contact_force(
 ) -> ContactForce:
     """Normal and friction force; `closed` is 1 or 0, `entry` is the closing speed at first contact.
 
+    If `entry` is negative, the contact is being compressed anew, from this speed on: it then follows the closing speed.
+
     held: forces along the tangents of a law that sticks, to be solved for by the caller.
     """
     law, friction = kinematics.pair.normal, kinematics.pair.friction
     depth = maximum(-kinematics.gap, 0.0)
     on = closed > 0.5
-    raw = law.force(depth, kinematics.closing, entry)
+    raw = law.force(depth, kinematics.closing, where(entry < 0.0, maximum(kinematics.closing, -entry), entry))
     force = where(on, raw if law.pulls else maximum(raw, 0.0), 0.0)
     held_back = law.stored(depth)  # a law without a potential has no elastic part: all its work goes into the ledger
     elastic = 0.0 if is_zero(held_back) else where(on, law.elastic(depth), 0.0)

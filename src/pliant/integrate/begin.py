@@ -5,13 +5,14 @@ A value within round-off of zero has no sign: it is judged by its next derivativ
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from pliant.integrate.grips import begin_grip, watch_grip
 from pliant.integrate.kernels import call_kernel, compiled, floats, ints, stage
 from pliant.integrate.pairs import observe_contacts, of_pair, pair_place
 from pliant.integrate.phases import choose_kernels, close, round_off_of_gap, set_flag, set_precision, watch
-from pliant.integrate.run_record import CLOSED, GAP, GOES_ON
+from pliant.integrate.run_record import CLOSED, ENTRY, GAP, GOES_ON, RENEWAL, THROWN, UNDAMPED
 
 EPSILON = 2.0**-52
 DOUBT = 8.0 * EPSILON  # relative error of a state that a user typed, or computed in a few operations
@@ -79,10 +80,10 @@ def _set_flags(run: Any) -> None:
 def _begin_contacts(run: Any) -> None:
     """Close pairs that overlap, or touch without separating, and pairs that were closed in the run being continued."""
     _measure_doubts(run)
-    starts, close_by = ints(run.pair_start, run.n_pairs), ints(run.close_by, run.n_pairs)
+    starts, close_by, p = ints(run.pair_start, run.n_pairs), ints(run.close_by, run.n_pairs), floats(run.p, run.n_parameters)
     for k in range(run.n_pairs):
         if starts[k] == GOES_ON:
-            floats(run.p, run.n_parameters)[pair_place(run, k, CLOSED)] = 1.0
+            p[pair_place(run, k, CLOSED)] = 1.0
             run.n_closed += 1
             watch(run, k, True)
             watch_grip(run, k)
@@ -93,8 +94,22 @@ def _begin_contacts(run: Any) -> None:
         if starts[k] != GOES_ON:
             watch(run, k, False)
             if _touches(run, k):
-                close(run, k, of_pair(run, run.at_closing, k))
+                p[pair_place(run, k, CLOSED)], p[pair_place(run, k, ENTRY)] = 1.0, -UNDAMPED
+    call_kernel(run.events_closed, run.t, run.y, run.p, run.g_try, run.work)
+    for k in range(run.n_pairs):
+        if starts[k] != GOES_ON and p[pair_place(run, k, CLOSED)] != 0.0:
+            close(run, k, of_pair(run, run.at_closing, k), _thrown(run, k))
     set_precision(run)
+
+
+@compiled
+def _thrown(run: Any, pair: int) -> float:
+    """The speed, m/s, at which a pair that starts pressed would be thrown out without losses, as if it had come in so fast."""
+    e = pair_place(run, pair, RENEWAL)
+    if e < 0:
+        return 0.0
+    apart = -floats(run.g_try, run.n_events)[e]  # m/s^2, of all forces without damping: none if it rests
+    return math.sqrt(max(THROWN * apart * max(-of_pair(run, run.at_gap, pair), 0.0), 0.0))
 
 
 @compiled

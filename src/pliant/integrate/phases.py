@@ -39,6 +39,7 @@ from pliant.integrate.run_record import (
     PEAK_FORCE,
     PEAK_TIME,
     REACH,
+    RENEWAL,
     RUBBED,
     SHORTEST_TURN,
     STOPS,
@@ -210,6 +211,8 @@ def _act_on_contact(run: Any, e: int, pair: int) -> bool:
         ints(run.close_by, run.n_pairs)[pair] = 1 if ints(run.hit, run.n_events)[e] < 0 else 0
         set_precision(run)
         return False
+    if e == pair_place(run, pair, RENEWAL):
+        return bool(is_closed(run, pair) and _renew(run, pair))
     if e != pair_place(run, pair, GAP):
         return bool(is_closed(run, pair) and grip_happened(run, pair, e))
     observe_contacts(run, run.t, run.y)
@@ -218,7 +221,7 @@ def _act_on_contact(run: Any, e: int, pair: int) -> bool:
     if is_closed(run, pair):
         _open(run, pair, -speed)
     else:
-        close(run, pair, speed)
+        close(run, pair, speed, 0.0)
     return True
 
 
@@ -244,11 +247,11 @@ def round_off_of_gap(run: Any, pair: int) -> float:
 
 
 @compiled
-def close(run: Any, pair: int, speed: float) -> None:
-    """Close a pair with this approach speed, m/s."""
+def close(run: Any, pair: int, speed: float, least: float) -> None:
+    """Close a pair with this approach speed, m/s; least: of the entry speed, beside the floor of its law."""
     y, p, record = floats(run.y, run.n), floats(run.p, run.n_parameters), touch(run, pair)
     p[pair_place(run, pair, CLOSED)] = 1.0
-    p[pair_place(run, pair, ENTRY)] = max(speed, pair_number(run, pair, ENTRY_FLOOR))
+    p[pair_place(run, pair, ENTRY)] = max(speed, least, pair_number(run, pair, ENTRY_FLOOR))
     for i in range(pair_place(run, pair, N_BRISTLES)):
         y[pair_place(run, pair, BRISTLES) + i] = 0.0
     run.n_closed += 1
@@ -262,6 +265,30 @@ def close(run: Any, pair: int, speed: float) -> None:
     record[PEAK_TIME] = record[LET_GO_TIME] = record[LET_GO_SPEED] = math.nan
     observe_contacts(run, run.t, run.y)
     note_force(run, pair, run.t)
+
+
+@compiled
+def _renew(run: Any, pair: int) -> bool:
+    """A closed pair is struck: its entry speed follows the closing speed as long as this grows (negative in p), and keeps the
+    largest."""
+    p, entry = floats(run.p, run.n_parameters), pair_place(run, pair, ENTRY)
+    observe_contacts(run, run.t, run.y)
+    if p[entry] > 0.0:
+        note_force(run, pair, run.t)  # it falls here
+        p[entry] = -p[entry]
+    else:
+        p[entry] = max(of_pair(run, run.at_closing, pair), -p[entry])
+    _watch_renewal(run, pair, True)
+    return True
+
+
+@compiled
+def _watch_renewal(run: Any, pair: int, closed: bool) -> None:
+    e = pair_place(run, pair, RENEWAL)
+    if e >= 0:
+        flags(run.active, run.n_events)[e] = closed
+        grows = floats(run.p, run.n_parameters)[pair_place(run, pair, ENTRY)] < 0.0
+        ints(run.required, run.n_events)[e] = 1 if grows else -1
 
 
 @compiled
@@ -295,8 +322,8 @@ def _open(run: Any, pair: int, speed: float) -> None:
 
 @compiled
 def watch(run: Any, pair: int, closed: bool) -> None:
-    """Set the watched events of a pair: closing for an open pair; opening, force peak, release and friction corners for a closed
-    one.
+    """Set the watched events of a pair: closing for an open pair; opening, force peak, release, renewal and friction corners for a
+    closed one.
 
     An open pair that is found overlapping closes, whatever its gap was when it opened; likewise, a closed pair that is found apart
     opens.
@@ -308,5 +335,6 @@ def watch(run: Any, pair: int, closed: bool) -> None:
     active[pair_place(run, pair, PEAK)] = closed
     if pair_place(run, pair, LET_GO) >= 0:
         active[pair_place(run, pair, LET_GO)] = closed
+    _watch_renewal(run, pair, closed)
     for i in range(pair_place(run, pair, N_SWITCHES)):
         active[pair_place(run, pair, SWITCHES) + i] = closed

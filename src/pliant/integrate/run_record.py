@@ -27,8 +27,8 @@ MARKS = 4  # as RECORDS, but on the dense output only: accurate to the tolerance
 
 CHATTER, SHORTEST_TURN = 100, 1e-9  # this many changes of a flag within that number times this interval, s, are chatter
 # Columns of `pair_places`, -1 if a pair has none: indices in p (closed, entry speed, grip), in y, and among the events.
-CLOSED, ENTRY, GRIP, BRISTLES, N_BRISTLES, IMPULSE, LOST, RUBBED, GAP, PEAK, LET_GO, NEAR, SWITCHES, N_SWITCHES = range(14)
-PAIR_PLACES = 14
+CLOSED, ENTRY, GRIP, BRISTLES, N_BRISTLES, IMPULSE, LOST, RUBBED, GAP, PEAK, LET_GO, NEAR, RENEWAL, SWITCHES, N_SWITCHES = range(15)
+PAIR_PLACES = 15
 # Columns of `joint_places`, for joints whose friction can stick: index in p; first event; whether it sticks at exactly zero slip;
 # number of slip directions. Its first two events are watched (rest, end of rest), the others are only measured: whether it moves,
 # and its friction along every direction.
@@ -36,6 +36,10 @@ JOINT_GRIP, JOINT_EDGE, JOINT_EXACT, JOINT_WAYS = range(4)
 JOINT_PLACES = 4
 ENTRY_FLOOR, REACH, BAND = range(3)  # columns of `pair_numbers`: entry speed, m/s; sum of the radii, m; speed band of sticking, m/s
 PAIR_NUMBERS = 3
+UNDAMPED = 1e100  # m/s: an entry speed so large that no law damps
+# Of a contact that starts pressed: the square of the speed at which its elastic force would throw it out, over its depth times the
+# acceleration with which it starts; 2/(n + 1) for the exponent of round bodies.
+THROWN = 0.8
 # Columns of `touch`, the data of an ongoing contact; impulse and works are those of the pair when the contact began.
 BEGIN, ENTRY_SPEED, BEGIN_IMPULSE, BEGIN_LOST, BEGIN_RUBBED, PEAK_FORCE, PEAK_TIME, LET_GO_TIME, LET_GO_SPEED = range(9)
 TOUCH = 9

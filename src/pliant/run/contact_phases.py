@@ -102,7 +102,7 @@ def _whole(numbers: object) -> Ints:
 def _places(slots: PairSlots) -> list[int]:
     """The places of a contact in the order of `run_record`: CLOSED, ENTRY, GRIP, BRISTLES ..."""
     missing = -1
-    events = [missing if event is None else event for event in (slots.gap, slots.peak, slots.let_go, slots.near)]
+    events = [missing if event is None else event for event in (slots.gap, slots.peak, slots.let_go, slots.near, slots.renewal)]
     return [slots.closed, slots.entry, missing if slots.grip is None else slots.grip,
             slots.bristles.start, len(slots.bristles), slots.impulse, slots.lost, slots.rubbed,
             *events, slots.switches.start, len(slots.switches)]  # fmt: skip

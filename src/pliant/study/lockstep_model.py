@@ -11,10 +11,11 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.integrate.lockstep.events import CUT, FLAG, GAP, NEVER, PEAK, STOP
+from pliant.integrate.lockstep.events import CUT, FLAG, GAP, NEVER, PEAK, RENEWAL, STOP
 from pliant.integrate.lockstep.tables import EventTable, LockstepModel, PairTable
 from pliant.integrate.run_record import CUTS, MARKS, RECORDS, STOPS, TURNS
 from pliant.integrate.tableaus import Tableau
+from pliant.scalar import where
 from pliant.trace.layout import CONSTANTS
 
 if TYPE_CHECKING:
@@ -82,17 +83,23 @@ def _model_of(traced: TracedSystem) -> LockstepModel:
     chained = _chained(rhs, n_controlled)
     rates = list(rhs.outputs)
     stored = [rates[i] for i in range(n_controlled) if chained[i] < 0] + rates[n_controlled:]
-    every = [_event_table(event, number) for number, event in enumerate(traced.events)]
+    every = [_event_table(event, number, traced) for number, event in enumerate(traced.events)]
     # first those that are watched whether or not a contact is closed: a GPU copies them together, and looks at them first
     tables = tuple(sorted((table for table in every if table.does != NEVER), key=lambda table: table.of_contact))
     functions = [_event_functions(traced)[table.number] for table in tables]
     clocked, along = ca.vertcat(t, y), tracer.column([1.0, *rates])
-    rated = [e for e, table in enumerate(tables) if table.has_rate]
+    rated = [e for e, table in enumerate(tables) if table.has_rate and table.does != RENEWAL]
     slopes: list[Scalar] = [0.0] * len(tables)
     if rated:
         for e, slope in zip(rated, tracer.directional([functions[e] for e in rated], clocked, along), strict=True):
             slopes[e] = slope
-    observe = traced.functions["observe"].outputs
+    observe, p = traced.functions["observe"].outputs, tracer.scalars(rhs.inputs[2])
+    closing = observe[layout.observed["closing_speed"]]
+    for e, table in enumerate(tables):
+        if table.does == RENEWAL:  # known until the contact is struck; what is watched then is an acceleration
+            slots = traced.pairs[table.pair]
+            (acceleration,) = tracer.directional([closing[table.pair]], clocked, along)
+            slopes[e] = p[slots.closed] * where(p[slots.entry] < 0.0, 0.0, acceleration)
     forces = list(observe[layout.observed["normal_force"]])
     limits = _limit(traced, rates)
     look = [*stored, *functions, *slopes, *forces, *limits]
@@ -143,7 +150,7 @@ def _chained(rhs: TracedFunction, n_controlled: int) -> tuple[int, ...]:
     return tuple(rate if 0 <= rate < n_controlled and found[rate] < 0 else -1 for rate in found)
 
 
-def _event_table(event: Event, number: int) -> EventTable:
+def _event_table(event: Event, number: int, traced: TracedSystem) -> EventTable:
     pair = -1 if event.pair is None else event.pair
     flag = 0 if event.flag is None else event.flag
     does, has_rate = NEVER, True
@@ -155,6 +162,8 @@ def _event_table(event: Event, number: int) -> EventTable:
         does, has_rate = (PEAK, False) if event.name.endswith(" peak") else (NEVER, False)
     elif event.kind == TURNS:
         does = GAP if event.pair is not None else FLAG if event.flag is not None else CUT
+        if event.pair is not None and traced.pairs[event.pair].renewal == number:
+            does = RENEWAL
     elif event.kind == RECORDS:
         has_rate = False
     return EventTable(does, number, pair, flag, event.pressed, event.direction, has_rate)

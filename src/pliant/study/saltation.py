@@ -19,7 +19,7 @@ from pliant.codegen.directional_kernel import DirectionalCall, from_lanes, to_la
 from pliant.errors import SolveError
 from pliant.host.stages import Stages
 from pliant.integrate.methods import Auto
-from pliant.integrate.run_record import MARKS, RECORDS, STOPS, TURNS
+from pliant.integrate.run_record import MARKS, RECORDS, STOPS, THROWN, TURNS, UNDAMPED
 from pliant.integrate.tableaus import DOP853, Tableau
 from pliant.integrate.variation import Tolerances, Variation
 from pliant.run.simulate import Run
@@ -38,6 +38,7 @@ Floats = NDArray[np.float64]
 
 DEFAULT = Auto()  # its tolerances are used for a method that has none
 UNMOVED = 1e-12  # m or rad: effect of theta, by round-off, on an event function that does not depend on it
+SAME = 1e-6  # relative difference of two computations of the same entry speed, squared
 STICKS = 1.0  # value in p of a contact whose friction sticks
 
 
@@ -405,16 +406,17 @@ class Walk:
         return EventSlopes(float(values[k]), float(slopes[k, m]), slopes[k, :m].copy(), float(np.max(np.abs(slopes[k, m + 1 :]))))
 
     def _event_call(self, e: int, directions: int) -> tuple[DirectionalCall, int]:
-        """Derivatives of event functions, and the index of event e; marks, such as force peaks, are kept apart: they cost more."""
-        rows = self._event_rows[self.traced.events[e].kind == MARKS]
+        """Derivatives of event functions, and the index of event e; those that cost more are kept apart."""
+        rows = next(rows for rows in self._event_rows if e in rows)
         return self._call("event_functions", directions, rows), rows.index(e)
 
     @cached_property
     def _event_rows(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """(events other than marks, marks)."""
-        kinds = [event.kind == MARKS for event in self.traced.events]
-        plain, marks = (tuple(k for k, is_mark in enumerate(kinds) if is_mark is asked) for asked in (False, True))
-        return plain, marks
+        """(Events that cost little; those that read accelerations: marks, such as force peaks, and renewals of entry speeds)."""
+        renewals = {slots.renewal for slots in self.traced.pairs}
+        costly = [event.kind == MARKS or e in renewals for e, event in enumerate(self.traced.events)]
+        plain, others = (tuple(k for k, is_costly in enumerate(costly) if is_costly is asked) for asked in (False, True))
+        return plain, others
 
     def error_by_theta(self, slopes: Floats) -> float:
         """The change of a number with these derivatives due to relative changes of theta within the tolerance."""
@@ -471,8 +473,11 @@ class Walk:
                 moved[slots.bristles.start : slots.bristles.stop] = 0.0
             elif closed and not closes:
                 self._open(number, slots, point, dt, dp, moved)
-            elif closed and slots.grip is not None:
-                self._grip(slots, point, p_next, dt, dp, moved)
+            elif closed:
+                if point.p[slots.entry] != p_next[slots.entry]:
+                    self._renew(number, slots, point, dt, dp, moved)
+                if slots.grip is not None:
+                    self._grip(slots, point, p_next, dt, dp, moved)
         after = self.rhs(point.t, y_next, p_next)
         return moved - np.outer(after, dt)
 
@@ -513,6 +518,19 @@ class Walk:
             before[slots.closed] = 0.0
             point = EventPoint(t, y, before, s, dp, np.zeros(y.size))
             self._close(number, slots, point, p, none, dp, s)
+            if slots.renewal is not None:
+                self._throw(slots, point, p, dp)
+
+    def _throw(self, slots: PairSlots, point: EventPoint, p: Floats, dp: Floats) -> None:
+        """The entry speed of a contact that starts pressed, if it is the speed at which it would be thrown out: see `begin`."""
+        assert slots.renewal is not None
+        undamped = p.copy()
+        undamped[[other.entry for other in self.traced.pairs if p[other.closed] != 0.0]] = -UNDAMPED
+        point = replace(point, p=undamped)
+        apart, gap = self._look_at(slots.renewal, point), self._look_at(slots.gap, point)
+        square = THROWN * apart.value * gap.value  # both are negative if it is thrown out
+        if gap.value < 0.0 and abs(p[slots.entry] ** 2 - square) <= SAME * square:
+            dp[slots.entry] = THROWN * (apart.slopes * gap.value + apart.value * gap.slopes) / (2.0 * p[slots.entry])
 
     def _close(self, pair: int, slots: PairSlots, point: EventPoint, p_next: Floats, dt: Floats, dp: Floats, moved: Floats) -> None:
         values, slopes = self.contact_slopes(point.t, point.y, point.p, moved, dt, dp)
@@ -526,6 +544,13 @@ class Walk:
         self.touches.append(self._under_way[pair])
         if slots.grip is not None:
             self._grip(slots, point, p_next, dt, dp, moved)
+
+    def _renew(self, pair: int, slots: PairSlots, point: EventPoint, dt: Floats, dp: Floats, moved: Floats) -> None:
+        """The entry speed of a contact that is struck: it begins to grow, and ends as the largest closing speed."""
+        if point.p[slots.entry] > 0.0:
+            dp[slots.entry] *= -1.0
+        else:
+            dp[slots.entry] = self.contact_slopes(point.t, point.y, point.p, moved, dt, dp)[1][pair]
 
     def _open(self, pair: int, slots: PairSlots, point: EventPoint, dt: Floats, dp: Floats, moved: Floats) -> None:
         _, slopes = self.contact_slopes(point.t, point.y, point.p, moved, dt, dp)

@@ -23,7 +23,7 @@ from pliant.trace.contacts import PARAMETERS, PairSlots, grip_functions, switch_
 SHORTEST = 1e-3  # of a telescopic link's length: below it the free part is a stub that no mode describes, and so it is below the
 # radius of gyration of its section: no beam is that thick, and its frequencies, as 1/l^2, would only use up steps
 NEARLY_HALF_A_TURN = 0.95 * pi  # rad: the angle between two frames in space is known within half a turn
-GAP, PEAK, LET_GO, SWITCH, NEAR = "gap", "peak", "lets go", "friction switches", "near"
+GAP, PEAK, LET_GO, SWITCH, NEAR, RENEWAL = "gap", "peak", "lets go", "friction switches", "near", "is struck"
 
 
 @dataclass(frozen=True)
@@ -128,11 +128,17 @@ def _stub(body: TelescopicBeam) -> Scalar:
 
 
 def contact_events(
-    contacts: Sequence[ContactForce], growing: Sequence[Scalar], margins: Sequence[Scalar], near: float | None
+    contacts: Sequence[ContactForce],
+    growing: Sequence[Scalar],
+    renewals: Sequence[Scalar | None],
+    margins: Sequence[Scalar],
+    near: float | None,
 ) -> list[Watched]:
-    """Events of every pair: its gap; while closed, the peak of its force, its release and the corners of its friction law.
+    """Events of every pair: its gap; while closed, the peak of its force, its release, a new compression and the corners of its
+    friction law.
 
-    growing: rates of the raw forces; margins: the remaining strength of sticking contacts; near: a distance to watch.
+    growing: rates of the raw forces; renewals: None for a law that does not use the entry speed; margins: the remaining strength of
+    sticking contacts; near: a distance to watch.
     """
     events: list[Watched] = []
     left = iter(margins)
@@ -144,6 +150,9 @@ def contact_events(
             events.append((Event(f"{name} {LET_GO}", 0, pair=k, kind=MARKS), contact.raw, True))
         if near is not None:
             events.append((Event(f"{name} {NEAR}", 0, pair=k), contact.kinematics.gap - near, False))
+        renewal = renewals[k]
+        if renewal is not None:
+            events.append((Event(f"{name} {RENEWAL}", 0, pair=k), renewal, True))
         corners = grip_functions(contact, next(left)) if holds(contact.kinematics) else switch_functions(contact.kinematics)
         kind = TURNS if holds(contact.kinematics) else CUTS  # a law that sticks changes its mode at such an event
         events += [(Event(f"{name} {SWITCH}", 0, pair=k, kind=kind), g, True) for g in corners]
@@ -177,6 +186,7 @@ def pair_slots(
             peak=names.index(f"{pair.name} {PEAK}"),
             let_go=names.index(f"{pair.name} {LET_GO}") if f"{pair.name} {LET_GO}" in names else None,
             near=names.index(f"{pair.name} {NEAR}") if f"{pair.name} {NEAR}" in names else None,
+            renewal=names.index(f"{pair.name} {RENEWAL}") if f"{pair.name} {RENEWAL}" in names else None,
             switches=range(switches[0], switches[-1] + 1) if switches else range(0),
         ))  # fmt: skip
         bristle += len(contact.bristle_rates)

@@ -24,6 +24,7 @@ from pliant.codegen.graph import Graph
 from pliant.codegen.numbers import Numbers
 from pliant.codegen.tracer import Scalar
 from pliant.dynamics import articulated, denoc, gibbs, gibbs_appell, lagrange
+from pliant.dynamics.algebra import is_zero
 from pliant.dynamics.closure_twists import TwistRow, twist_rows, wrenches
 from pliant.dynamics.closures import ConstraintRows, rows, stored_energy
 from pliant.dynamics.contact import ContactForce, ContactKinematics, bristle_count, contact_kinematics, longest_step
@@ -47,7 +48,7 @@ from pliant.results.table import OBSERVED
 from pliant.trace.assembly import Assembly, assemble
 from pliant.trace.closures import Closures, Solved, chosen, motion_power, push, springs
 from pliant.trace.closures import solve as solve_closures
-from pliant.trace.contacts import PARAMETERS, contact_forces, held_count, holders
+from pliant.trace.contacts import PARAMETERS, contact_forces, held_count, holders, renewal_function
 from pliant.trace.events import contact_events, cut_joint_events, model_events, pair_slots
 from pliant.trace.holding import Rubber, Settled, margin, settle
 from pliant.trace.joint_friction import (
@@ -249,7 +250,8 @@ class Trace(Signals):
         events += self.switches.events()
         events += joint_events(rubbing, friction, joint_margins(rubbing, friction, len(holders(contacts))))
         events += reversals(rubbing, rubbers)
-        events += contact_events(contacts, growing, self._margins(contacts, friction), self.near)
+        renewals, margins = self._renewals(contacts, rates), self._margins(contacts, friction)
+        events += contact_events(contacts, growing, renewals, margins, self.near)
         state = TracedState(self.system, self.tree, self.q, self.v, self.bodies, self.moving, outer, closing, self.cut_joint_states,
                             applied.struts, self.motors)  # fmt: skip
         observed = observe(state, forward.accelerations, power, efforts, contacts, self.multipliers, closures,
@@ -535,6 +537,17 @@ class Trace(Signals):
             return []
         clocked = ca.vertcat(self.t_column, self.state_column)
         return self.tracer.directional(scalars, clocked, self.tracer.column([1.0, *rates]))
+
+    def _renewals(self, contacts: Sequence[ContactForce], rates: Sequence[Scalar]) -> list[Scalar | None]:
+        """See `renewal_function`; None for a law that does not use the entry speed."""
+        if not contacts:
+            return []
+        entries = self.p[self.places[CONTACTS]][1::PARAMETERS]
+        along = self.tracer.column([1.0] * len(entries))
+        uses = self.tracer.directional([one.raw for one in contacts], self.tracer.column(entries), along)
+        accelerations = self._rates_of([one.kinematics.closing for one in contacts], rates)
+        return [None if is_zero(slope) else renewal_function(one.kinematics.closing, acceleration, entry)
+                for one, slope, acceleration, entry in zip(contacts, uses, accelerations, entries, strict=True)]  # fmt: skip
 
     def _forward(self, applied: AppliedForces) -> Forward:
         state = (self.tree, self.q, self.v, applied.tau, applied.loads, self.known)

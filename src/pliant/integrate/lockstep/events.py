@@ -6,9 +6,10 @@ from math import inf, sqrt
 from typing import Any
 
 from pliant.codegen.plain import at_once
+from pliant.integrate.run_record import THROWN
 
 # The roles of event functions (`table.does`).
-NEVER, GAP, PEAK, CUT, FLAG, STOP = range(6)
+NEVER, GAP, PEAK, CUT, FLAG, STOP, RENEWAL = range(7)
 TALLIED = 5
 BRACKET, ULPS = 1e-12, 4.0 * 2.0**-52  # s, and fraction of t: how closely an event is located, as in the general loop
 NEAR_CUT = 1e-2  # of the step: how closely corners are located, since the equations stay the same there
@@ -47,6 +48,8 @@ def required(lane: Any, e: int) -> float:
         return -1.0 if lane.p[table.closed[table.pair[e]]] != 0.0 else 1.0
     if does == FLAG:
         return float(table.pressed[e]) if lane.p[table.flag[e]] != 0.0 else -float(table.pressed[e])
+    if does == RENEWAL:
+        return 1.0 if lane.p[table.entry[table.pair[e]]] < 0.0 else -1.0
     return 0.0
 
 
@@ -267,10 +270,24 @@ def close_pair(lane: Any, shared: Any, pair: int, speed: float) -> None:
 
 
 def entry_speed(lane: Any, shared: Any, pair: int) -> float:
-    """The approach speed of a pair, m/s; if the pair has just touched, what it is exactly there."""
-    touched = lane.p[table.closed[pair]] != 0.0 and lane.y[table.impulse[pair]] == lane.begin_impulse[pair]
+    """The entry speed of a pair, m/s; if the pair has just touched, what it is exactly there."""
+    closed, unmoved = lane.p[table.closed[pair]] != 0.0, lane.y[table.impulse[pair]] == lane.begin_impulse[pair]
+    touched = lane.t > shared.t_start and closed and unmoved
     speed = max(-lane.gd[table.gap[pair]], shared.floors[int(lane.member) * shared.floors_step + pair])
     return float(speed if touched else lane.p[table.entry[pair]])
+
+
+def thrown(lane: Any, shared: Any, pair: int) -> float:
+    """The entry speed of a pair that starts pressed, m/s, once the acceleration without damping is known: see `begin`."""
+    apart, depth = -lane.g[max(table.renewal[pair], 0)], max(-lane.g[table.gap[pair]], 0.0)
+    floor = shared.floors[int(lane.member) * shared.floors_step + pair]
+    return float(max(max(-lane.gd[table.gap[pair]], floor), sqrt(max(THROWN * apart * depth, 0.0))))
+
+
+def renew(lane: Any, pair: int) -> None:
+    """Begins or ends the growth of a struck contact's entry speed, as `phases` does."""
+    entry = lane.p[table.entry[pair]]
+    lane.p[table.entry[pair]] = -entry if entry > 0.0 else max(-lane.gd[table.gap[pair]], -entry)
 
 
 def open_pair(lane: Any, pair: int) -> None:
@@ -293,5 +310,6 @@ def count_touch(lane: Any, pair: int) -> None:
 
 FUNCTIONS = (
     bracket, counts, just_beyond, event_ahead, near_enough, peak_inside, watched, dead_of, required, side_at_start, first_event,
-    shorter_step, turning_point, crossing, entry_speed, note_peaks, note_forces, close_pair, open_pair, count_touch,
+    shorter_step, turning_point, crossing, entry_speed, note_peaks, note_forces, close_pair, thrown, renew,
+    open_pair, count_touch,
 )  # fmt: skip

@@ -20,6 +20,7 @@ from pliant.integrate.lockstep.events import (
     GAP,
     PASSED,
     PEAK,
+    RENEWAL,
     STOP,
     TALLIED,
     close_pair,
@@ -30,11 +31,14 @@ from pliant.integrate.lockstep.events import (
     note_forces,
     note_peaks,
     open_pair,
+    renew,
     required,
     side_at_start,
+    thrown,
     watched,
 )
 from pliant.integrate.lockstep.lengths import aim, next_stop, own_exp, own_log, propose, refuse, smallest
+from pliant.integrate.run_record import UNDAMPED
 
 # How members end: the codes of `status`, and one code that only this loop has.
 REACHED, AT_EVENT, NOT_FINITE, TOO_SMALL, STEP_LIMIT, UNSURE, CHATTERS, CANCELLED = range(8)
@@ -224,6 +228,14 @@ def take_up(lane: Any, shared: Any) -> None:
             return
     elif follow_jumps(lane):
         return
+    pressed = False
+    for pair in range(N_P):
+        if lane.p[table.entry[pair]] == -UNDAMPED:
+            lane.p[table.entry[pair]] = thrown(lane, shared, pair)
+            pressed = True
+    if pressed:
+        restart(lane)
+        return
     for pair in at_once(N_P):
         lane.p[table.entry[pair]] = entry_speed(lane, shared, pair)
     steepest = max(lane.slope, bend)
@@ -248,7 +260,7 @@ def take_up(lane: Any, shared: Any) -> None:
     note_forces(lane)
     for e in at_once(N_E):
         lane.hit[e], lane.side[e] = 1.0 if watched(lane, e) else 0.0, side_at_start(lane, e)
-        lane.gdd[e] = 0.0 if table.does[e] == CUT else lane.gdd[e]
+        lane.gdd[e] = 0.0 if table.does[e] == CUT or table.does[e] == RENEWAL else lane.gdd[e]
     count = 0
     for e in range(N_E):
         if lane.hit[e] != 0.0:
@@ -263,12 +275,14 @@ def set_out(lane: Any, shared: Any) -> bool:
     changed = False
     for e in range(N_E):
         does, g = table.does[e], lane.g[e]
-        weighs = does != PEAK and does != CUT
+        weighs = does != PEAK and does != CUT and does != RENEWAL
         if weighs and not abs(g) > lane.sure:
             finish(lane, UNSURE)
             return True
         if does == GAP and g < 0.0:
             close_pair(lane, shared, table.pair[e], -lane.gd[e])
+            if table.renewal[table.pair[e]] >= 0:
+                lane.p[table.entry[table.pair[e]]] = -UNDAMPED
             changed = True
         if does == FLAG and g * table.pressed[e] > 0.0 and lane.p[table.flag[e]] == 0.0:
             lane.p[table.flag[e]] = 1.0
@@ -393,6 +407,9 @@ def act(lane: Any, shared: Any) -> int:
                 if lane.t_new - lane.turned > TURN_TIME:
                     lane.turned, lane.turns = lane.t_new, 0.0
                 lane.turns += 1.0
+            if does == RENEWAL and lane.p[table.closed[pair]] != 0.0:
+                lane.changed = 1.0
+                renew(lane, pair)
             if does == STOP:
                 stops = table.number[e]
     return stops

@@ -15,7 +15,7 @@ from pliant.codegen.own_functions import OWN
 from pliant.codegen.plain import Setting, Slots, in_space, intrinsics_text, plain_text
 from pliant.integrate.lockstep.attempt import AttemptWriter
 from pliant.integrate.lockstep.copies import COPYING, DECLARED
-from pliant.integrate.lockstep.events import GAP, TALLIED
+from pliant.integrate.lockstep.events import GAP, RENEWAL, TALLIED
 from pliant.integrate.lockstep.gpu import CONSTANT_SPACE, apart_by, gpu_functions
 from pliant.integrate.lockstep.gpu_attempt import GpuAttemptWriter
 from pliant.integrate.lockstep.judge import CONSTANTS, JUDGES
@@ -192,6 +192,8 @@ class LockstepText:
                    "needs_some": [int(bits == ALL_IDLE) for bits in sets] or [0]}  # fmt: skip
         tables["gap"] = [next(e for e, event in enumerate(events) if event.pair == k and event.does == GAP)
                          for k in range(len(pairs))] or [0]  # fmt: skip
+        renewals = {event.pair: e for e, event in enumerate(events) if event.does == RENEWAL}
+        tables["renewal"] = [renewals.get(k, -1) for k in range(len(pairs))] or [-1]
         tables["kind_bit"] = [2 << (k % PAIR_BITS) for k in range(len(pairs))] or [0]
         return Setting(
             slots=slots, half=half, stride=stride or self.lanes.width, prefix=prefix, shared=SHARED, constants=constants,

@@ -270,7 +270,7 @@ class View {
     const linger = 0.25 * speed, touching = [];
     this.run.contacts.forEach((contact, k) => {
       const { point, normal, gap, force } = this.mechanism.contact(k);
-      const touch = this.run.touches.find(c => c.pair === contact.pair && c.begin <= t && t <= c.end + linger);
+      const touch = this.run.touches.findLast(c => c.pair === contact.pair && c.begin <= t && t <= c.end + linger);
       const edge = touch ? this.colours.alarm : this.colours.solid;
       if (contact.radius > 0) this.ball(add(point, normal, contact.radius), contact.radius, edge);
       if (contact.other !== null) this.ball(add(point, normal, -(gap + contact.other)), contact.other, edge);
