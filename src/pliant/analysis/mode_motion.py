@@ -55,7 +55,7 @@ class MovedMechanism:
                 p[slots.closed], (p[slots.entry], doing) = 1.0, self.operating.contacts[slots.pair.name]
                 if slots.grip is not None:
                     p[slots.grip] = doing
-        observed = np.array([compiled.observe(t, state, p) for state in states])
+        observed = np.array([compiled.observe(t, state, compiled.with_flags(t, state, p)) for state in states])
         settings = {"t_start": float(times[0]), "t_end": float(times[-1]), "save": None, "formulation": traced.formulation}
         provenance = Provenance(self.system, settings, float(times[0]), dict(self.parameters), **more)
         return collect_rows(compiled, times, values_of(traced, times, states, observed), message, provenance)

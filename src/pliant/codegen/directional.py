@@ -247,14 +247,14 @@ class _Differentiation:
             ca.OP_SIN: lambda: of(ca.OP_COS, x),
             ca.OP_COS: lambda: of(ca.OP_NEG, of(ca.OP_SIN, x)),
             ca.OP_TAN: lambda: of(ca.OP_ADD, one, of(ca.OP_SQ, result)),
-            ca.OP_ASIN: lambda: of(ca.OP_INV, of(ca.OP_SQRT, of(ca.OP_SUB, one, square))),
-            ca.OP_ACOS: lambda: of(ca.OP_NEG, of(ca.OP_INV, of(ca.OP_SQRT, of(ca.OP_SUB, one, square)))),
+            ca.OP_ASIN: lambda: self._inverse_root(of(ca.OP_SUB, one, square)),
+            ca.OP_ACOS: lambda: of(ca.OP_NEG, self._inverse_root(of(ca.OP_SUB, one, square))),
             ca.OP_ATAN: lambda: of(ca.OP_INV, of(ca.OP_ADD, one, square)),
             ca.OP_SINH: lambda: of(ca.OP_COSH, x),
             ca.OP_COSH: lambda: of(ca.OP_SINH, x),
             ca.OP_TANH: lambda: of(ca.OP_SUB, one, of(ca.OP_SQ, result)),
             ca.OP_ASINH: lambda: of(ca.OP_INV, of(ca.OP_SQRT, of(ca.OP_ADD, square, one))),
-            ca.OP_ACOSH: lambda: of(ca.OP_INV, of(ca.OP_SQRT, of(ca.OP_SUB, square, one))),
+            ca.OP_ACOSH: lambda: self._inverse_root(of(ca.OP_SUB, square, one)),
             ca.OP_ATANH: lambda: of(ca.OP_INV, of(ca.OP_SUB, one, square)),
             ca.OP_ERF: lambda: of(ca.OP_MUL, primal.constant(2.0 / math.sqrt(math.pi)), of(ca.OP_EXP, of(ca.OP_NEG, square))),
             ca.OP_LOG1P: lambda: of(ca.OP_INV, of(ca.OP_ADD, one, x)),
@@ -285,6 +285,10 @@ class _Differentiation:
             whole = of(ca.OP_DIV, of(ca.OP_SUB, result, x), y)  # minus the number of times that y was subtracted
             return primal.constant(1.0), whole
         raise NotImplementedError(f"operation {kind} has no derivative here")
+
+    def _inverse_root(self, x: int) -> int:
+        """1 / sqrt(x); 0 at x = 0, where a clipped argument stays."""
+        return self._where_positive(x, self.primal.value(ca.OP_INV, self.primal.value(ca.OP_SQRT, x)))
 
     def _where_positive(self, x: int, slope: int) -> int:
         positive = self.primal.value(ca.OP_LT, self.primal.constant(0.0), x)

@@ -8,7 +8,8 @@ simplified as in CasADi.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Collection
 from typing import Any, Protocol
 
 import casadi as ca
@@ -25,6 +26,10 @@ NONE = -1  # stands for a missing argument
 _ADD, _SUB, _MUL, _DIV, _NEG, _INV = ca.OP_ADD, ca.OP_SUB, ca.OP_MUL, ca.OP_DIV, ca.OP_NEG, ca.OP_INV
 _SQ, _SQRT, _SIN, _COS, _TWICE, _FABS = ca.OP_SQ, ca.OP_SQRT, ca.OP_SIN, ca.OP_COS, ca.OP_TWICE, ca.OP_FABS
 _COMMUTATIVE = frozenset((_ADD, _MUL, ca.OP_FMIN, ca.OP_FMAX, ca.OP_EQ, ca.OP_NE, ca.OP_AND, ca.OP_OR))
+
+_LIMITED = frozenset(
+    (ca.OP_SQRT, ca.OP_LOG, ca.OP_POW, ca.OP_CONSTPOW, ca.OP_ASIN, ca.OP_ACOS, ca.OP_ACOSH)
+)  # nan for some numbers
 
 
 class Decisions(Protocol):
@@ -99,6 +104,27 @@ class Graph:
         """below < above or below <= above, unless it is decided otherwise."""
         decided = None if self.decisions is None else self.decisions.compared(below, above)
         return self.binary(code, below, above) if decided is None else decided
+
+    def limited(self, x: Scalar, beyond: Collection[int] = ()) -> bool:
+        """Whether x has no value for some arguments; beyond: only arguments that depend on these symbols count."""
+        if not isinstance(x, TracedScalar):
+            return False
+        seen, waiting = set[int](), [x.number]
+        while waiting:
+            node = waiting.pop()
+            if node not in seen:
+                seen.add(node)
+                waiting += self.arguments(node)
+        found = {node for node in seen if self.kind[node] in _LIMITED}
+        if not beyond:
+            return bool(found)
+        reached = set(beyond)
+        for node in sorted(seen):
+            if not reached.isdisjoint(self.arguments(node)):
+                if node in found:
+                    return True
+                reached.add(node)
+        return False
 
     def sum(self, x: TracedScalar, y: TracedScalar) -> Scalar:
         kind, other = self.kind[x.number], self.kind[y.number]
@@ -400,8 +426,16 @@ class TracedScalar:
         raise TypeError("a traced scalar has no numeric value yet: use pliant's sin, sqrt, where, ... instead of those of math")
 
     def where(self, a: Scalar, b: Scalar) -> Scalar:
-        """a if this comparison holds, else b; a nan on the side not taken does no harm."""
+        """a if this comparison holds, else b; a nan on the side not taken does no harm.
+
+        Where a flag decides, a trial step may go beyond the edge: if the chosen side has no value there, the other side is taken.
+        """
         graph = self.graph
+        if graph.decisions is not None:
+            if graph.limited(a):
+                self = self & graph.binary(ca.OP_LE, a, math.inf)
+            if graph.limited(b):
+                self = self | ~graph.binary(ca.OP_LE, b, math.inf)
         other = graph.unary(ca.OP_NOT, self)
         chosen = graph.binary(ca.OP_IF_ELSE_ZERO, self, a) if not _is_zero(a) else 0.0
         return chosen + (graph.binary(ca.OP_IF_ELSE_ZERO, other, b) if not _is_zero(b) else 0.0)
@@ -433,7 +467,7 @@ class TracedScalar:
         return function(*arguments) if call is None else call(function, arguments)
 
     def hypot(self, other: Scalar) -> Scalar:
-        return self.graph.binary(ca.OP_HYPOT, self, other)
+        return abs(self) if _is_zero(other) else self.graph.binary(ca.OP_HYPOT, self, other)
 
     def arctan2(self, other: Scalar) -> Scalar:
         return self.graph.binary(ca.OP_ATAN2, self, other)

@@ -19,7 +19,7 @@ from pliant.model.coordinate_pair import refuse_coordinate_pairs
 from pliant.model.signal import MotionTable, Prescribed, PrescribedMotion, prescribed
 from pliant.model.system import Link, System
 from pliant.results.result import Result
-from pliant.run.prepare import compile_system
+from pliant.run.prepare import Compiled, compile_system
 from pliant.run.provenance import Provenance
 from pliant.run.simulate import simulate
 
@@ -161,9 +161,10 @@ def _check_still(system: System, options: Mapping[str, Any]) -> None:
         raise ModelError.of("inverse_dynamics", "options", rule, unknown)
 
 
-def _rows(traced: TracedSystem, times: NDArray[np.float64], states: NDArray[np.float64], observe: Any) -> Any:
+def _rows(compiled: Compiled, times: NDArray[np.float64], states: NDArray[np.float64]) -> Any:
     """The observed quantities at given states, evaluated piece by piece of time."""
-    return np.array([observe(t, y, parameters_at(traced, float(t))) for t, y in zip(times, states, strict=True)])
+    p = [compiled.with_flags(t, y, parameters_at(compiled.traced, t)) for t, y in zip(times.tolist(), states, strict=True)]
+    return np.array([compiled.observe(*each) for each in zip(times.tolist(), states, p, strict=True)])
 
 
 def parameters_at(traced: TracedSystem, t: float) -> NDArray[np.float64]:
@@ -182,7 +183,7 @@ def _all_prescribed(system: System, t_start: float, t_end: float, elastic: str, 
     compiled = compile_system(system, options.get("formulation", "articulated"), still=True)
     times = save_times(options.get("save"), t_start, t_end)
     states = np.zeros((len(times), compiled.traced.y0.size))
-    values = values_of(compiled.traced, times, states, _rows(compiled.traced, times, states, compiled.observe))
+    values = values_of(compiled.traced, times, states, _rows(compiled, times, states))
     provenance = _provenance(compiled.traced, t_start, t_end, elastic, options)
     return collect_rows(compiled, times, values, "the motion is completely prescribed", provenance)
 
@@ -209,7 +210,7 @@ def _quasi_static(system: System, t_start: float, t_end: float, elastic: str, **
         z = balance.solve(float(t), z)
         states[row, : z.size] = z
         efforts[row] = balance.efforts(float(t), z)
-    values = values_of(traced, times, states, _rows(traced, times, states, compiled.observe))
+    values = values_of(traced, times, states, _rows(compiled, times, states))
     names = list(traced.columns["drive"])
     for k, coordinate in enumerate(traced.tree.prescribed):
         values["effort"][:, names.index(f"{traced.tree.rates[coordinate.v]} motion")] = efforts[:, k]
@@ -238,7 +239,7 @@ class _Balance:
         self._residual, self._jacobian, self._efforts = static_rows(traced, formulation)
 
     def _parameters(self, t: float) -> NDArray[np.float64]:
-        return parameters_at(self._traced, t)[: self._traced.layout.n_changing]
+        return parameters_at(self._traced, t)[: self._residual.numel_in(2)]  # comparisons in formulas need no flags here
 
     def solve(self, t: float, guess: NDArray[np.float64]) -> NDArray[np.float64]:
         z, p = guess.copy(), self._parameters(t)

@@ -137,6 +137,20 @@ class Compiled:
         """The redundant rows of closures, and the tolerance of each."""
         return self.structure.code.get("implied")
 
+    def with_flags(self, t: float, y: NDArray[np.float64], p: NDArray[np.float64]) -> NDArray[np.float64]:
+        """p with the flags that a run would have in this state, just after t: of comparisons and of damped stops."""
+        flags = [(k, event.flag, event.pressed) for k, event in enumerate(self.traced.events) if event.flag is not None]
+        code, p = self.open_contact_events, p.copy()
+        for _ in flags if code is not None else ():  # a comparison may depend on another
+            assert code is not None
+            g = code(float(np.nextafter(t, np.inf)), y, p)
+            now = [float(g[k] * pressed > 0.0) for k, _, pressed in flags]
+            places = [place for _, place, _ in flags]
+            if np.array_equal(p[places], now):
+                break
+            p[places] = now
+        return p
+
     def jacobian(self, whole: bool, stages: Stages | None = None) -> JacobianKernel | None:
         """The kernel of df/dy, compiled on first use; whole: include the rows of works and impulses, and df/dt."""
         return self.structure.jacobian(whole, stages or Stages())

@@ -187,7 +187,7 @@ def _collect(
         p = parameters_at(traced, t)
         for name, effort in zip(names.values(), instant.efforts.tolist(), strict=True):
             inputs.put(name, effort, p)
-        observed[k] = compiled.observe(t, states[k], p)
+        observed[k] = compiled.observe(t, states[k], compiled.with_flags(t, states[k], p))
     values = values_of(traced, times, states, observed)
     values["a"][:, list(traced.free_v)] = [instant.a for instant in instants]
     provenance = Provenance(system, settings, float(times[0]), {}, elastic=elastic, motors=list(motors))

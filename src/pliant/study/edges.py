@@ -6,8 +6,9 @@ with them; if they are infinitely steep, S cannot be integrated across. Derivati
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +26,15 @@ HALVINGS = 30  # bisections of the interval in which a decision changes
 MOST_CORNERS = 64  # in a half of a step
 # Differences of f are taken over two distances from an edge, the shorter a fraction of the step, or a time, s. At a corner they
 # are in the ratio of the distances, at a root in that of their roots, at a jump they are equal.
-CLOSE, SHORTEST, RATIO = 1e-5, 1e-12, 100.0
-STEEPEST = 0.03  # largest ratio of the differences at an edge that derivatives may cross
-NOISE = 1e-10  # fraction of f: smaller differences are round-off
+SPANS = (-1.0, 1.0), (1.0, 4.0), (-1.0, -4.0)  # across the edge, beyond it, before it
+CLOSE, SHORTEST, RATIO = 1e-6, 1e-12, 1e4
+STEEPEST = 1e-3  # largest ratio of the differences at an edge that derivatives may cross; two corners side by side have less
+NOISE = 1e-10  # fraction of the largest rate: smaller differences are round-off
+
+
+JUMPS = ("the equations jump there, in a formula or a law, and this is not an event of the run: derivatives beyond it are not "
+         "computed (a comparison in `where`, or a time among the breakpoints of a formula, is an event)")  # fmt: skip
+STEEP = "the equations are infinitely steep there: derivatives beyond it are not computed"
 
 
 @dataclass(frozen=True)
@@ -40,9 +47,7 @@ class CrossedEdge:
 
     @property
     def reason(self) -> str:
-        what = "jump" if self.jumps else "are infinitely steep"
-        return (f"the equations {what} where an operation has its edge, and this is not an event of the run: derivatives beyond it "
-                "are not computed (a comparison by `where`, or a time among the breakpoints of a formula, is an event)")  # fmt: skip
+        return JUMPS if self.jumps else STEEP
 
 
 def first_edge(walk: Walk, first: int, last: int, p: Floats) -> CrossedEdge | None:
@@ -78,7 +83,10 @@ class _Steps:
         own = slice(self.first, self.last)
         self.t, self.h = tape.times[own, 0], tape.times[own, 1] - tape.times[own, 0]
         self.y0, self.y1 = tape.begins[own], tape.ends[own]
-        self.k0, self.k1 = self._evaluate(self.walk.rhs, self.t, self.y0), self._evaluate(self.walk.rhs, tape.times[own, 1], self.y1)
+        self.k0, self.k1 = (
+            self._evaluate(self.walk.rhs, self.t, self.y0),
+            self._evaluate(self.walk.rhs, tape.times[own, 1], self.y1),
+        )
 
     def _evaluate(self, code: MachineCode, times: Floats, states: Floats) -> Floats:
         out = np.empty((times.size, code.n_out))
@@ -115,7 +123,7 @@ class _Steps:
         return found
 
     def _judge(self, k: NDArray[np.int64], x: Floats) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Whether f jumps, and whether it is infinitely steep, at fractions x of steps k; along the line of the step's mean rates."""
+        """Whether f jumps, and whether it is infinitely steep, at fractions x of steps k."""
         t, y, rates = self.t[k] + x * self.h[k], self._states(k, x), (self.y1[k] - self.y0[k]) / self.h[k, None]
         close = np.maximum(CLOSE * self.h[k], SHORTEST * (1.0 + np.abs(t)))
 
@@ -123,11 +131,27 @@ class _Steps:
             s = distance * close
             return self._evaluate(self.walk.rhs, t + s, y + s[:, None] * rates)
 
-        def differences(distance: float) -> list[Floats]:
-            """Across the edge, beyond it, before it."""
-            ends = ((-1.0, 1.0), (1.0, 4.0), (-1.0, -4.0))
-            return [np.abs(f(distance * b) - f(distance * a)) for a, b in ends]
+        across, beyond, before = _grow(f, np.max(np.abs(f(1.0)), axis=1, keepdims=True))
+        return across, beyond | before
 
-        most = STEEPEST * np.max(differences(RATIO), axis=0) + NOISE * np.abs(f(1.0))
-        across, *beside = (np.any(~(near <= most), axis=1) for near in differences(1.0))
-        return across, beside[0] | beside[1]
+
+def reason_at_event(walk: Walk, k: int, p: Floats, p_next: Floats) -> str:
+    """Why derivatives cannot cross the event at the end of step k, where p becomes p_next; empty if they can."""
+    (begin, t), y, rhs = walk.tape.times[k].tolist(), walk.tape.ends[k], walk.rhs
+    rates, close = (y - walk.tape.begins[k]) / (t - begin), max(CLOSE * (t - begin), SHORTEST * (1.0 + abs(t)))
+
+    def f(distance: float) -> Floats:
+        s = distance * close
+        own, at_event = (p, before) if distance < 0.0 else (p_next, after)
+        return rhs(t + s, y + s * rates, own) - at_event  # without the jump that the flags make
+
+    before, after = rhs(t, y, p), rhs(t, y, p_next)
+    jumps, *steep = _grow(f, np.max(np.abs([before, after])))
+    return JUMPS if jumps else STEEP if any(steep) else ""
+
+
+def _grow(f: Callable[[float], Floats], size: Any) -> tuple[NDArray[np.bool_], ...]:
+    """Whether f changes over each of SPANS by more than a function with a slope could: more than it does RATIO times as far."""
+    near, far = ([np.abs(f(scale * b) - f(scale * a)) for a, b in SPANS] for scale in (1.0, RATIO))
+    most = STEEPEST * np.max(far, axis=0) + NOISE * size
+    return tuple(np.any(~(change <= most), axis=-1) for change in near)

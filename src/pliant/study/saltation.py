@@ -24,7 +24,7 @@ from pliant.integrate.tableaus import DOP853, Tableau
 from pliant.integrate.variation import Tolerances, Variation
 from pliant.run.simulate import Run
 from pliant.run.theta import Theta, active_entries
-from pliant.study.edges import first_edge
+from pliant.study.edges import first_edge, reason_at_event
 from pliant.study.near_misses import Approach, approaches, cubic
 from pliant.trace.contacts import PairSlots
 from pliant.trace.layout import CONSTANTS, PIECES
@@ -345,6 +345,10 @@ class Walk:
             point = self._point(k, here.copy(), dp, s)
             dt = self._event_slope(k, e, point)
             if dt is None:
+                return s
+            reason = reason_at_event(self, k, here, there) if self.traced.events[e].flag is not None else ""
+            if reason:
+                self.undefined.append(Undefined(t, self._name(e), reason))
                 return s
             s = self._jump(k, point, there, dt, dp, e)
             here = there

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -73,16 +72,16 @@ class Signals:
             return signal.value
         if isinstance(signal, Formula):
             clock = self._clock(signal.breakpoints)
-            with self._switching(signal, clock if signal.breakpoints else None):
-                return self._formula(signal.function, clock)
+            return self._watched(signal, lambda: self._formula(signal.function, clock), clock if signal.breakpoints else None)
         value, slope, origin = self._piece(signal)
         return value if isinstance(signal, PiecewiseConstant) else value + slope * (self.t - origin)
 
-    def _switching(self, formula: Formula | Prescribed, clock: Scalar | None = None) -> AbstractContextManager[None]:
-        """Lets flags decide comparisons in a formula, if the trace has entries of p for them; corners, too, in a motion."""
+    def _watched(self, formula: Formula | Prescribed, trace: Callable[[], Scalar], clock: Scalar | None = None) -> Scalar:
+        """A formula's value; flags decide its comparisons, and the corners of a motion, if the trace has entries of p for them."""
         if self.switches is None:
-            return nullcontext()
-        return self.switches.watching(self._part(formula.function), clock, corners=isinstance(formula, Prescribed))
+            return trace()
+        with self.switches.watching(self._part(formula.function), clock, corners=isinstance(formula, Prescribed)):
+            return self.switches.safe(trace)
 
     def _part(self, function: Any) -> str:
         """The owner of a formula, in words."""
@@ -203,8 +202,11 @@ class Signals:
             return ((c3 * s + c2) * s + c1) * s + c0, (3.0 * c3 * s + 2.0 * c2) * s + c1, 6.0 * c3 * s + 2.0 * c2
         one, cut = ca.SX(1.0), bool(motion.breakpoints)
         column, (time,) = self.tracer.symbols("time", 1) if cut else (self.t_column, [self.t])
-        with nullcontext() if cut else self._switching(motion):
-            position = [self._scalar(called(motion.function, time))]
+
+        def place() -> Scalar:
+            return self._scalar(called(motion.function, time))
+
+        position = [place() if cut else self._watched(motion, place)]
         rate = self.tracer.directional(position, column, one)
         acceleration = self.tracer.directional(rate, column, one)
         if not cut:

@@ -25,6 +25,7 @@ class Switches:
     tracer: Tracer
     first: int  # index of the first flag in p
     t: TracedScalar
+    t_start: float  # s
     still: Callable[[], set[int]]  # symbols that change only at events: those of p, and outputs of sampled controllers
     columns: list[ca.SX] = field(default_factory=list)
     of_time: bool = True  # whether comparisons of time alone are switches, too
@@ -55,6 +56,18 @@ class Switches:
         finally:
             self.of_time = True
 
+    def safe(self, trace: Callable[[], Scalar]) -> Scalar:
+        """The value of a formula.
+
+        A trial step goes beyond an edge, with the flag as before it. If a root of what flags choose may have no value there,
+        comparisons of time alone are not decided by flags; derivatives end at such a jump.
+        """
+        value = trace()
+        if not self.tracer.limited(value, {flag.number for _, _, flag in self._found.values()}):
+            return value
+        with self.leaving_time():
+            return trace()
+
     def _called(self, function: Callable[..., Any], arguments: tuple[Scalar, ...]) -> Scalar:
         """The value of a law of the user's own."""
         with self.watching(f"law {name_of(function)!r}"):
@@ -63,6 +76,11 @@ class Switches:
     def moving(self, x: Scalar) -> set[int]:
         """The symbols in x that change along a step: time, state, friction to be solved for."""
         return self.tracer.symbols_in(x) - self.still() - {flag.number for _, _, flag in self._found.values()}
+
+    def is_past(self, below: Scalar, above: Scalar) -> bool:
+        """Whether time is compared with a number that it has passed when the run begins."""
+        other = below if above is self.t else above
+        return (above is self.t or below is self.t) and type(other) in (float, int) and other <= self.t_start
 
     def decides(self, g: TracedScalar) -> bool:
         moving = self.moving(g)
@@ -93,7 +111,7 @@ class _Decisions:
 
     def compared(self, below: Scalar, above: Scalar) -> Scalar | None:
         g = above - below
-        if not isinstance(g, TracedScalar) or self._is_breakpoint(g):
+        if not isinstance(g, TracedScalar) or self._is_breakpoint(g) or self.switches.is_past(below, above):
             return None
         return self.switches.flag(self.owner, g) if self.switches.decides(g) else None
 

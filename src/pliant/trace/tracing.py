@@ -208,11 +208,12 @@ class Trace(Signals):
         for k, x in zip(self.free_v, state[n_q:], strict=True):
             self.v[k] = x
         if start is not None:  # the functions of a run, at whose events flags change
-            self.switches = Switches(self.tracer, len(self.p), self.t, self._still)
+            self.switches = Switches(self.tracer, len(self.p), self.t, t_start, self._still)
         for coordinate in self.prescribed:
             self.q[coordinate.q], self.v[coordinate.v], self.known[coordinate.v] = self._prescribed_values(coordinate.motion)
 
     def finish(self, lowered: LoweredSystem, numbers: Numbers, cache: Path | None) -> TracedSystem:
+        assert self.switches is not None
         self.bodies, self.moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
         pressed_stops = {label: self.p[k] for label, k in self.stops.items()}
         applied = self.acting(pressed_stops)
