@@ -98,6 +98,10 @@ class Balance:
     def stiffness(self, missing: Missing) -> Floats:
         """dR/dxi over the free rates, with the multipliers held constant."""
         whole = _array(self._stiffness, missing.point) @ self.equations.tangent(missing.point.q)
+        if not np.all(np.isfinite(whole)):
+            from pliant.analysis.kinks import no_slope
+
+            raise no_slope(self.equations, missing.point)
         return np.asarray(whole[np.ix_(self.free, self.free)])
 
     def share_slope(self, missing: Missing) -> Floats:

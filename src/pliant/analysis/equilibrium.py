@@ -53,7 +53,7 @@ class Equilibrium:
 
     name: str
     message: str  # how the equilibrium was found, and whether it is stable
-    stable: bool | None  # whether the equilibrium is stable; None if the linearised equations cannot decide
+    stable: bool | None  # whether the equilibrium is stable; None if the linearised equations cannot decide, or do not exist
     stability: str  # the verdict on stability, in words
     steady: Mapping[str, float]  # coordinates that move at a steady rate, rad/s or m/s
     parameters: Mapping[str, float]
@@ -203,8 +203,9 @@ def checked_steady(system: System, steady: Mapping[str, float] | None) -> dict[s
 
 def _collected(system: System, balance: Balance, rest: Rest, turning: dict[str, float], rubbed: list[str]) -> Equilibrium:
     from pliant.analysis.balance import touching
+    from pliant.analysis.kinks import kinks_at, warnings_at
     from pliant.analysis.operating_point import Dynamics, OperatingPoint, SingularMass
-    from pliant.analysis.stability import stability_of
+    from pliant.analysis.stability import not_known, stability_of
 
     still = balance.equations
     missing = balance.at(rest.q)
@@ -214,10 +215,11 @@ def _collected(system: System, balance: Balance, rest: Rest, turning: dict[str, 
         dynamics: Dynamics | None = Dynamics(moving, operating)
     except SingularMass:
         dynamics = None
-    judged = stability_of(balance, rest, dynamics, operating)
+    seen, point = (still, missing.point) if dynamics is None else (moving, dynamics.point)
+    kinks = kinks_at(seen, point)
+    judged = not_known(kinks) if kinks else stability_of(balance, rest, dynamics, operating)
     held = [f"friction alone holds {', '.join(rubbed)}"] if rubbed else []
     held += [f"only at this {name}: the balance changes as it moves on" for name in turning if not _goes_on(balance, rest, name)]
-    seen, point = (still, missing.point) if dynamics is None else (moving, dynamics.point)
     values, labels = observed_values(seen, point)
     return Equilibrium(
         name=system.name,
@@ -230,7 +232,7 @@ def _collected(system: System, balance: Balance, rest: Rest, turning: dict[str, 
         labels=labels,
         operating=operating,
         system=system,
-        warnings=judged_at(seen, point, values),
+        warnings=(*warnings_at(kinks), *judged_at(seen, point, values)),
     )
 
 

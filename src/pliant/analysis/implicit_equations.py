@@ -11,6 +11,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -84,6 +85,7 @@ class ImplicitEquations(Trace):
         refuse_friction(system, "equilibria and linearisations")
         values = checked_values(system.parameters, parameters)
         plain = resolved(system, values) if values else system
+        self.formulas: dict[str, list[Scalar]] = {}  # values of the user's formulas, by owner
         super().__init__(_with_own_signals(plain), "articulated", t_start=t, tree=tree, parameters=values)
         self.plain_tree = self.tree
         self.values, self.original = values, system
@@ -109,6 +111,11 @@ class ImplicitEquations(Trace):
     def read(self, signal: Signal) -> Scalar:
         """The current value of a signal: the fraction of it that acts, plus the input."""
         return self.share * super().read(signal) + self._inputs[id(signal)]
+
+    def _formula(self, function: Any, t: Scalar) -> Scalar:
+        value = super()._formula(function, t)
+        self.formulas.setdefault(self._part(function), []).append(value)
+        return value
 
     def _trace_balance(self) -> None:
         self.bodies, self.moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)

@@ -38,6 +38,7 @@ def linearise(
     outputs: Sequence[str] | str | None = None,
     parameters: Mapping[str, float] | None = None,
     t: float = 0.0,
+    side: Mapping[str, float] | None = None,
 ) -> Linearisation:
     """Linearise a mechanism about a point: exact A, B, C, D and M, damping, K from the traced equations.
 
@@ -45,15 +46,20 @@ def linearise(
     balance, else the equilibrium found from there. inputs: drives, load components ("push y"), coordinates (an effort along the
     coordinate, or its acceleration if its motion is prescribed or held) and parameters; all drives by default. outputs: quantities
     of a result ("tip_position", "reaction_force arm", "tip_position arm y") and coordinates; all coordinates by default.
-    Derivatives by parameters are eighth-order differences of the whole model; all others are exact.
+    Derivatives by parameters are eighth-order differences of the whole model; all others are exact. side: where the equations have
+    no derivative, the side on which it is taken, as {"arm.angle": 1} or {"rate of arm.angle": -1}.
     """
     from pliant.analysis.implicit_equations import ImplicitEquations
+    from pliant.analysis.kinks import ASIDE, beside
     from pliant.analysis.looked_at import operating_point
 
     require_bodies(system, "linearise")
     operating, values, message = operating_point(system, at, parameters, t)
     equations = ImplicitEquations(system, operating.t, values)
-    return _linearised(system, equations, operating, inputs, outputs, message)
+    if side:
+        operating = beside(equations, operating, side)
+        message = f"{message}; on the side of {', '.join(f'{name} {sign:+g}' for name, sign in side.items())}"
+    return _linearised(system, equations, operating, inputs, outputs, message, ASIDE if side else 0.0)
 
 
 def _linearised(
@@ -63,8 +69,11 @@ def _linearised(
     inputs: Sequence[str] | str | None,
     outputs: Sequence[str] | str | None,
     message: str,
+    aside: float,
 ) -> Linearisation:
+    """aside: distance of the operating point from the one that is in balance, m or rad."""
     from pliant.analysis.equilibrium import judged_at
+    from pliant.analysis.kinks import kinks_at, warnings_at
     from pliant.analysis.mode_motion import MovedMechanism
     from pliant.analysis.operating_point import Dynamics
     from pliant.analysis.selected import selected
@@ -75,11 +84,13 @@ def _linearised(
     chosen = selected("linearise", shown, equations.labels)
     model = LinearEquations(dynamics, operating, wanted, chosen, system)
     moved = MovedMechanism(system, operating, equations.values)
-    if np.max(np.abs(model.drift), initial=0.0) > AT_REST * max(1.0, float(np.max(np.abs(operating.v), initial=0.0)) ** 2):
+    apart = aside * float(np.sum(np.abs(model.response.a)))
+    if np.max(np.abs(model.drift), initial=0.0) > apart + AT_REST * max(1.0, float(np.max(np.abs(operating.v), initial=0.0)) ** 2):
         message = f"the point is not in balance: it accelerates by up to {np.max(np.abs(model.drift)):.3g} m/s^2 or rad/s^2"
     elif np.max(np.abs(model.own_drift), initial=0.0) > AT_REST:
         message = f"the point is not in balance: a state changes by {np.max(np.abs(model.own_drift)):.3g} per second"
-    linear = model.collected(message, moved, judged_at(equations, dynamics.point))
+    warnings = (*warnings_at(kinks_at(equations, dynamics.point)), *judged_at(equations, dynamics.point))
+    linear = model.collected(message, moved, warnings)
     return linear if _has_inertia(linear.M) else replace(linear, warnings=(_negative(system, linear), *linear.warnings))
 
 

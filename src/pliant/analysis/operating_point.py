@@ -54,6 +54,10 @@ class Dynamics:
         self.sticking = self._sticking(operating)
         self.point = self._solved(point)
         self.rows = self._derivatives(equations.residual_column, self._crawling(operating))
+        if not np.all(np.isfinite(self.rows.xi)) or not np.all(np.isfinite(self.rows.v)):
+            from pliant.analysis.kinks import no_slope
+
+            raise no_slope(equations, self.point)
         self.seconds = self._kept(self._derivatives(self._column(equations.constraint_seconds), self.point))
         self.rates = self._kept(self._derivatives(self._column(equations.constraint_rates), self.point))
         self.bristle_rates = self._derivatives(self._column(equations.bristle_rates), self._crawling(operating))

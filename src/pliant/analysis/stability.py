@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from pliant.analysis.rest import LOOSE
 
 if TYPE_CHECKING:
     from pliant.analysis.balance import Balance
+    from pliant.analysis.kinks import Kink
     from pliant.analysis.operating_point import Dynamics, OperatingPoint
     from pliant.analysis.rest import Rest
 
@@ -35,6 +37,11 @@ def stability_of(balance: Balance, rest: Rest, dynamics: Dynamics | None, operat
     if not np.any(operating.v) and skew <= POTENTIAL:
         return _by_potential(balance, rest)
     return _by_eigenvalues(balance, dynamics, operating) if dynamics is not None else Stability(None, MASSLESS)
+
+
+def not_known(kinks: Sequence[Kink]) -> Stability:
+    """Where the equations have no derivative there is no stiffness to judge by."""
+    return Stability(None, f"undecided: {', '.join(map(str, kinks))}, so that there is no stiffness to decide by")
 
 
 def _by_potential(balance: Balance, rest: Rest) -> Stability:
