@@ -79,6 +79,18 @@ def test_what_is_told_to_move_is_seen_to_strike(make: Callable[[float], tuple[pl
     assert run.stats["steps"] < 400
 
 
+@pytest.mark.parametrize("depth", [1e-5, 1e-7])
+def test_a_wave_taps_a_ball_in_a_run_of_any_length(depth: float) -> None:
+    """A 5 Hz wave whose third crest is its highest and reaches the ball; nothing but the event search looks at a ball at rest."""
+    at = 2.25 / 5.0
+    system, pusher, ball = pushed(lambda t: 0.04 * pl.sin(10 * pl.pi * t) * (1 - 2 * (t - at) ** 2 / (1 + 10 * (t - at) ** 2)))
+    reached = pl.Sphere(ball.root, 0.02 + depth)
+    system.contact(points=reached, against=pl.Plane(normal=(1, 0), on=pusher.root), normal=LAW, name="tap")
+    for end in (0.6, 1.1, 1.15, 1.4, 2.0, 2.3, 2.95):
+        run = pl.simulate(system, end, method=pl.DOP853(rtol=1e-4, atol=1e-7), save=0.1)
+        assert len(run.contacts) >= 1 and run.contacts[0].begin == pytest.approx(at, abs=2e-3), end
+
+
 @pytest.mark.parametrize("method", [pl.RKF45, pl.Radau5, pl.Rodas5P], ids=lambda method: method.__name__)
 def test_other_methods_see_it_too(method: type) -> None:
     system, when = plane(1e-3)
@@ -99,6 +111,30 @@ def test_a_pulse_of_force_gives_its_impulse(width: float) -> None:
             system.drive("kick", "body.displacement", lambda t, q, v, shape=shape: 1e5 * shape(t))
         run = pl.simulate(system, END)
         assert run.rate("body.displacement")[-1] == pytest.approx(0.375e5 * REACH * width / 2.0, rel=1e-7)
+
+
+LONG, SHORT = 1e4, 2e-3  # s
+PULSES = {  # of t - AT, with their integrals over time
+    "jumps": (lambda t, at: pl.where(t > at, pl.where(t < at + SHORT, 1.0, 0.0), 0.0), SHORT),
+    "rises and falls": (lambda t, at: pl.maximum(0.0, 1.0 - pl.absolute(t - at) / SHORT), SHORT),
+    "is a half sine": (lambda t, at: pl.sin(pl.pi * pl.minimum(pl.maximum((t - at) / SHORT, 0.0), 1.0)) ** 4, 0.375 * SHORT),
+    "is bell-shaped": (lambda t, at: pl.exp(-(((t - at) / SHORT) ** 2)), SHORT * math.sqrt(math.pi)),
+    "is a parabola": (lambda t, at: pl.maximum(0.0, 1.0 - ((t - at) / SHORT) ** 2), 4.0 / 3.0 * SHORT),
+    "comes back": (lambda t, at: pl.where(t / 2500.0 - pl.floor(t / 2500.0) < SHORT / 2500.0, 1.0, 0.0), 4.0 * SHORT),
+}
+
+
+@pytest.mark.parametrize("kind", PULSES)
+@pytest.mark.parametrize("at", [1234.567, 7777.7])
+def test_a_pulse_much_shorter_than_a_sample_of_the_run_gives_its_impulse(kind: str, at: float) -> None:
+    """1/5,000,000 of the run: the formula tells where it is."""
+    pulse, integral = PULSES[kind]
+    system = pl.System("kick", gravity=(0, 0))
+    system.add("body", pl.RigidBody(mass=2.0, inertia=1.0), joint=pl.Prismatic())
+    system.drive("kick", "body.displacement", lambda t, q, v: pulse(t, at))
+    run = pl.simulate(system, LONG, save=LONG / 10)
+    assert run.rate("body.displacement")[-1] == pytest.approx(0.5 * integral, rel=1e-6)
+    assert run.stats["steps"] < 400
 
 
 def test_a_condition_of_time_alone_is_seen() -> None:

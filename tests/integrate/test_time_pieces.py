@@ -50,3 +50,27 @@ def test_a_jump_is_closed_in_and_costs_little() -> None:
     assert found.resolved and found.knots.size < 60
     k = np.searchsorted(found.knots, 0.7771)
     assert found.knots[k] - found.knots[k - 1] < 1.0 / SAMPLES
+
+
+@pytest.mark.parametrize("width", [1e-1, 1e-4, 1e-7])
+@pytest.mark.parametrize("end", [2.0, 1e4])
+def test_around_a_landmark_a_pulse_of_any_width_is_seen_in_a_run_of_any_length(width: float, end: float) -> None:
+    found = time_pieces(lambda t: np.exp(-(((t - 1.2345) / width) ** 2))[None], 0.0, end, np.array([1.2345]))
+    assert found.resolved and found.knots.size < 100
+    assert np.count_nonzero(np.abs(found.knots - 1.2345) < 2.0 * width) >= 4
+    spacing = np.diff(found.knots)[np.abs(0.5 * (found.knots[1:] + found.knots[:-1]) - 1.2345) < 2.0 * width]
+    assert np.max(spacing) < 2.0 * width
+
+
+def test_a_jump_at_a_landmark_needs_no_search_and_hundreds_of_them_are_resolved() -> None:
+    edges = np.arange(1, 1000) / 1000.0
+    found = time_pieces(lambda t: np.searchsorted(edges, t)[None] % 2.0, 0.0, 1.0, edges)
+    assert found.resolved and found.knots.size < 4000
+    assert np.max(np.min(np.abs(found.knots[None] - edges[:, None]), axis=1)) < 1e-15
+
+
+def test_a_ripple_is_resolved_however_far_a_motion_goes() -> None:
+    """1 mm on a conveyor at 1 m/s, for seconds and for a quarter of an hour: its period is 1 s."""
+    for end in (2.0, 10.0, 1000.0):
+        knots = time_pieces(lambda t: (t + 1e-3 * np.sin(2.0 * np.pi * t))[None], 0.0, end).knots
+        assert np.min(np.diff(knots)) > 0.1 and np.max(np.diff(knots)) < 0.4

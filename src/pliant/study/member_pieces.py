@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.codegen.landmarks import landmarks
 from pliant.codegen.llvm import MachineCode, compile_function
 from pliant.codegen.program import PARAMETER, STATE, Program
 from pliant.integrate.rows import evaluate_rows
@@ -71,7 +72,7 @@ def members_by_knots(
     p[:, traced.layout.p[WINDOW]] = -FOREVER, FOREVER
     told_apart_by = np.hstack([states[:, timed.used(STATE)], p[:, timed.used(PARAMETER)]])
     _, first, number = np.unique(told_apart_by, axis=0, return_index=True, return_inverse=True)
-    knots = [_knots(timed.code, t_start, t_end, states[k], p[k]) for k in first.tolist()]
+    knots = [_knots(timed, t_start, t_end, states[k], p[k]) for k in first.tolist()]
     alike: dict[bytes | None, list[int]] = {}
     for k, own in enumerate(knots):
         alike.setdefault(None if own is None else own.tobytes(), []).append(k)
@@ -79,13 +80,15 @@ def members_by_knots(
         yield knots[numbers[0]], np.flatnonzero(np.isin(number.ravel(), numbers))
 
 
-def _knots(code: MachineCode, t_start: float, t_end: float, y: Floats, p: Floats) -> Floats | None:
+def _knots(timed: Timed, t_start: float, t_end: float, y: Floats, p: Floats) -> Floats | None:
+    code = timed.code
+
     def functions(times: Floats) -> Floats:
         out = np.empty((times.size, code.n_out))
         evaluate_rows(code.address, times, np.tile(y, (times.size, 1)), p, out, code.n_work)
         return out.T
 
-    pieces = time_pieces(functions, t_start, t_end)
+    pieces = time_pieces(functions, t_start, t_end, landmarks(timed.program, y, p, t_start, t_end))
     knots = pieces.knots
     if not pieces.resolved or knots.size > MOST_PIECES:
         return None

@@ -6,6 +6,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.codegen.landmarks import landmarks
 from pliant.integrate.time_pieces import Pieces, time_pieces
 from pliant.trace.layout import FOREVER, WINDOW
 from pliant.trace.traced_system import TracedSystem
@@ -28,4 +29,4 @@ def pieces_of(
     def values(times: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.asarray(function.map(times.size)(times.reshape(1, -1)).full())
 
-    return time_pieces(values, t_start, t_end)
+    return time_pieces(values, t_start, t_end, landmarks(traced.timed.program(), y0, p, t_start, t_end))
