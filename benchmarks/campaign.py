@@ -11,9 +11,9 @@ own that are replaced when they hang or crash.
 Rows of the JSON: `ended_early`, `hung` (limits of time or steps used up), `missed` (a touch or an event not seen), `fell_through`,
 `nan`, `exceptions` (other than ModelError and SolveError; crashes), `worst_ledger` (largest error of the balance in units of rtol;
 1e3 is allowed), `seconds`; `open_ledger` and `open_loop` count silent violations, `warned` those that the result's own warnings
-mention, `singular` the runs that ended where the mass matrix of the model did, `unstable` those of fixed steps that say they
-ended, `slow` those that used up a limit at an even pace, `refused` the models that were not run; `failures` tells every member of
-which one of these is true.
+mention, `singular` the runs that ended where the mass matrix of the model did, or at a dead point of its loops, `unstable` those of
+fixed steps that say they ended, `slow` those that used up a limit at an even pace, `refused` the models that were not run;
+`failures` tells every member of which one of these is true.
 """
 
 from __future__ import annotations

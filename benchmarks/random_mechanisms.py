@@ -114,10 +114,11 @@ class Scene:
         return moved if angle == 0.0 else moved.turned(angle, axis)
 
 
-def start_of(tree: Tree) -> list[float]:
+def start_of(tree: Tree, t: float = 0.0) -> list[float]:
+    """The coordinates of the start, prescribed ones where their motions have them at t."""
     q = [float(x) for x in tree.start]
     for coordinate in tree.prescribed:
-        q[coordinate.q] = value_of(coordinate.motion, 0.0)
+        q[coordinate.q] = value_of(coordinate.motion, t)
     return q
 
 
@@ -310,11 +311,25 @@ def close(scene: Scene) -> None:
         b, length = b.moved((even(rng, 0.1, 0.4), 0.0, 0.0)), 0.0
         length = float(np.linalg.norm(scene.position(a) - scene.position(b)))
         given["length"] = length if often(rng, 0.7) else motion(rng, length, 0.05)
+        given["length"] = given["length"] if can_part(scene, a, b) else length  # nothing could follow a motion
     if kind == "universal":
         given["axis"], given["other_axis"] = ("x", "y") if scene.spatial else ("x", "z")
     if kind == "prescribed":
         given["motion"] = [motion(rng, 0.0, 0.05) for _ in range(3 if scene.spatial else 2)]
     scene.system.close("loop", kind, a, b, **given)
+
+
+def can_part(scene: Scene, a: Frame, b: Frame) -> bool:
+    """Whether some coordinate changes the distance between two frames."""
+    tree = scene.tree()
+
+    def apart(q: list[float]) -> float:
+        bodies = poses(tree, q)
+        first, second = (np.array(place_pose(tree, tree.place(frame), bodies, q).position, dtype=float) for frame in (a, b))
+        return float(np.linalg.norm(first - second))
+
+    q, free = start_of(tree), set(range(len(tree.positions))) - {coordinate.q for coordinate in tree.prescribed}
+    return any(abs(apart([x + 1e-3 * (i == k) for i, x in enumerate(q)]) - apart(q)) > 1e-6 for k in free)
 
 
 def _close_coordinates(scene: Scene, kind: str, by: dict[str, Any]) -> None:

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from random_mechanisms import value_of
+from random_mechanisms import start_of, value_of
 
 import pliant as pl
 from pliant.dynamics import gibbs_appell
@@ -32,6 +32,7 @@ ROUND_OFF = 1e-9  # m: no gap is asked to be better than this
 THROUGH = 0.05  # m: deeper than this, and ten times deeper than its energy can press it, is through
 FIRM = 5.0  # times what two runs differ by: shallower touches may be there in one and not in the other
 SAME = (1e-6, 1e3, 1e-3)  # m, rtol, m: runs whose gaps differ by more than the middle one, between the outer two, go different ways
+DEAD = 1e-2  # of what closures hold at the start: a loop has reached a dead point, and a motion wants it to go on
 SINGULAR = 1e-4  # of a scaled mass matrix: a mode or a joint has lost its inertia, and no equation of motion is left to solve
 LIMITS = ("the limit of",)  # how the message of a run begins that was given up
 
@@ -75,7 +76,8 @@ def how_it_ended(compiled: Compiled, result: pl.Result) -> str:
     """What it is called when a run was given up: its fault, a machine too slow for it, or a model whose inertia has run out."""
     if result.message.startswith(LIMITS):
         return "slow" if is_steady(result) else "hung"
-    return "singular" if smallest_inertia(compiled, result) < SINGULAR else "ended_early"
+    lost = smallest_inertia(compiled, result) < SINGULAR or weakest_hold(compiled, result) < DEAD
+    return "singular" if lost else "ended_early"
 
 
 def is_steady(result: pl.Result) -> bool:
@@ -94,16 +96,53 @@ def smallest_inertia(compiled: Compiled, result: pl.Result) -> float:
     Foreshortening to first order in the modes, and a telescopic link far out of its sleeve, bring it to zero and below: such a
     model has left its validity, and the run cannot go on.
     """
-    traced, state = compiled.traced, result.final_state
-    assert state is not None
-    q = [float(x) for x in result.values["q"][-1]] if result.time.size else list(traced.tree.start)
-    for i, k in enumerate(traced.free_q):
-        q[k] = float(state.y[i])
+    traced = compiled.traced
+    q = end_of(compiled, result)
     mass = np.array(gibbs_appell.mass_matrix(traced.tree, q), dtype=float)[np.ix_(traced.free_v, traced.free_v)]
     size = np.diag(mass)
     if not np.all(np.isfinite(mass)) or np.any(size <= 0.0):
         return 0.0
     return float(np.linalg.eigvalsh(mass / np.sqrt(np.outer(size, size)))[0])
+
+
+def end_of(compiled: Compiled, result: pl.Result) -> list[float]:
+    """The coordinates where a run ended."""
+    traced, state = compiled.traced, result.final_state
+    assert state is not None
+    q = start_of(traced.tree, state.t)
+    for i, k in enumerate(traced.free_q):
+        q[k] = float(state.y[i])
+    return q
+
+
+def weakest_hold(compiled: Compiled, result: pl.Result) -> float:
+    """The smallest singular value of the rows of exact closures where a run ended, over that at its start; differences of them."""
+    traced, state = compiled.traced, result.final_state
+    exact = [c for c in traced.system.closures.values() if c.by == "multipliers"]
+    if not exact:
+        return 1.0
+    assert state is not None
+    start = start_of(traced.tree)
+    for i, k in enumerate(traced.free_q):
+        start[k] = float(traced.y0[i])
+    values = []
+    for t, q in ((0.0, start), (state.t, end_of(compiled, result))):
+        columns = [(residuals_of(traced, exact, t, moved(q, k, 1e-6)) - residuals_of(traced, exact, t, moved(q, k, -1e-6))) / 2e-6
+                   for k in traced.free_q]  # fmt: skip
+        matrix = np.array(columns)
+        values.append(float(np.linalg.svd(matrix, compute_uv=False)[traced.held - 1]) if np.all(np.isfinite(matrix)) else 0.0)
+    return values[1] / values[0] if values[0] > 0.0 else 1.0
+
+
+def moved(q: list[float], k: int, by: float) -> list[float]:
+    return [x + by if i == k else x for i, x in enumerate(q)]
+
+
+def residuals_of(traced: Any, exact: list[Any], t: float, q: list[float]) -> np.ndarray:
+    bodies = poses(traced.tree, q)
+    places = [[None if m is None else value_of(m, t) for m in closure.motions] for closure in exact]
+    rows = [closure_rows(traced.tree, closure, bodies, q, there) for closure, there in zip(exact, places, strict=True)]
+    return np.array([float(c) for own in rows for _, c in own])
 
 
 def not_finite(result: pl.Result) -> list[str]:

@@ -41,6 +41,26 @@ def test_nothing_goes_wrong_with_random_mechanisms(seed):
     assert not failed, "\n".join(["reproduce one of them alone:", *again])
 
 
+def test_every_random_body_is_one_that_can_exist():
+    """Drawn one by one, principal moments break the triangle inequality in one mechanism of seventeen, which then tests nothing."""
+    assert all(random_mechanisms.make(1, number).system.links for number in range(150))
+    assert random_parts.principal([0.1, 0.3, 0.1]) == pytest.approx((0.1, 0.196, 0.1))
+    assert random_parts.principal([0.1, 0.15, 0.1]) == (0.1, 0.15, 0.1)
+
+
+def test_a_run_that_ends_at_a_dead_point_of_its_loop_is_told_from_one_that_ends_early():
+    system = pl.System("stretched", gravity=(0, -9.81))
+    crank = system.add("crank", pl.RigidBody.rod(0.5, 1.0), joint=pl.Revolute(motion=lambda t: 0.6 + t))
+    coupler = system.add("coupler", pl.RigidBody.rod(0.3, 1.0), joint=pl.Revolute(angle=-0.61), on=crank.tip)
+    rocker = system.add("rocker", pl.RigidBody.rod(0.3, 1.0), joint=pl.Revolute(angle=1.19), on=system.ground.moved((0.6, 0.0)))
+    system.close("pin", "point", coupler.tip, rocker.tip)
+    compiled = compile_system(system)
+    dead, early = (pl.simulate(compiled, 1.0, method=pl.DOP853(1e-6, 1e-9), **limit) for limit in ({}, {"max_steps": 3}))
+    assert not dead.ok and verdicts.how_it_ended(compiled, dead) == "singular"
+    early = dataclasses.replace(early, message="the step fell")
+    assert not early.ok and verdicts.how_it_ended(compiled, early) == "ended_early"
+
+
 @pytest.mark.parametrize("member", [16, 465])
 def test_a_run_that_ends_as_its_model_loses_its_inertia_says_so(member):
     number, which = divmod(member, STARTS)

@@ -47,6 +47,7 @@ if TYPE_CHECKING:  # casadi and numba are imported when a run begins
     from pliant.trace.traced_system import TracedSystem
 
 AUTO = "auto"  # the method Auto() by its name
+DEPENDENT = 1e-5  # of the smallest singular value that the rows held had at the start: they hardly hold in some direction
 PIECES_AT_ONCE = 256  # pieces of time per call of the loop, so that memory stays small however many there are
 _UNRESOLVED = (
     "a motion, drive, load or condition given as a formula of time changes within less than {:.2g} s, the shortest interval that "
@@ -347,6 +348,23 @@ class Run:
             f"no longer valid (such as a telescopic link out of its sleeve){lightened(self.traced.system)}"
         )
 
+    def _lost_hold(self) -> str:
+        """Why steps became too small, if nearly dependent rows of closed loops are the cause; else empty."""
+        if self.traced.partition is None:
+            return ""
+        rows_at, count = self.traced.partition[0].casadi, self.traced.held
+        start = (self.stops[0], self.y0, self.traced.parameters(*self.stops[:2]))
+        weakest = []
+        for t, y, p in (start, (self.stepper.t, self.stepper.y, self.stepper.p)):
+            rows = np.array(rows_at(t, y, p)).ravel()[2 * count :].reshape(count, -1)  # after C and C'
+            weakest.append(float(np.linalg.svd(rows, compute_uv=False)[-1]))
+        if weakest[1] > DEPENDENT * weakest[0]:
+            return ""
+        return (
+            "; the rows of closures that the run holds are nearly dependent there: the loops are near a dead point, or rows that "
+            "were redundant at the start would hold them better; start the run nearer to this position"
+        )
+
     def _work_tolerance(self, method: Method, t: float) -> NDArray[np.float64]:
         """The tolerance of works: as for states, but relative to the energy at hand, because each work starts at zero."""
         observed = self.compiled.observe(t, self.y0, self.traced.parameters(t, self.t_end))
@@ -436,7 +454,8 @@ class Run:
             used_up = self.outcome.status in (Status.TOO_MANY_STEPS, Status.OUT_OF_TIME)
             message += f"; fastest of all changes {name}" if used_up else f" (most of all {name})"
         failed = self.outcome.status in (Status.STEP_TOO_SMALL, Status.NOT_FINITE, Status.TOO_MANY_STEPS)
-        return message + (self._lost_inertia() if failed else "")
+        held = self.outcome.status is Status.STEP_TOO_SMALL
+        return message + (self._lost_inertia() if failed else "") + (self._lost_hold() if held else "")
 
     def rows(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """The saved rows: (times, states, observed numbers)."""
