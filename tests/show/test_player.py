@@ -97,3 +97,9 @@ def test_the_file_appears_whole_or_not_at_all(chain, tmp_path, monkeypatch):
 def test_options_that_play_nothing_are_refused(chain, tmp_path, options):
     with pytest.raises(pl.ModelError, match=next(iter(options))):
         pl.player.write(chain, tmp_path / "chain.html", **options)
+
+
+def test_the_page_shows_the_warnings_of_a_run_and_nothing_without_any(chain):
+    text = page(replace(chain, warnings=("beam 'rod' bends by 1 m <far>", "two")))
+    assert "<summary>2 warnings</summary><ul><li>beam &#x27;rod&#x27; bends by 1 m &lt;far&gt;</li><li>two</li></ul>" in text
+    assert '<details id="warnings"' not in page(replace(chain, warnings=()))
