@@ -121,3 +121,9 @@ def test_every_touch_of_a_series_is_named_with_its_own_peak():
     script = Path(player.__file__).parent / "page" / "view.js"
     said = subprocess.run(["node", "-e", DRAWN, str(script)], capture_output=True, text=True, check=True).stdout
     assert json.loads(said) == [[3030], [1346], [566]]
+
+
+def test_the_page_shows_the_warnings_of_a_run_and_nothing_without_any(chain):
+    text = page(replace(chain, warnings=("beam 'rod' bends by 1 m <far>", "two")))
+    assert "<summary>2 warnings</summary><ul><li>beam &#x27;rod&#x27; bends by 1 m &lt;far&gt;</li><li>two</li></ul>" in text
+    assert '<details id="warnings"' not in page(replace(chain, warnings=()))

@@ -48,7 +48,8 @@ def section_forces(
 
     Section forces are those of the part outboard of a station on the part inboard of it, in the axes of the deformed section. Axial
     force is positive in tension, `bending_moment_z` is positive if the beam curves towards +y, and `bending_moment_y` if it curves
-    towards -z. A force exactly at the station counts as outboard of it.
+    towards -z. A force exactly at the station counts as outboard of it. The attribute `warnings` of the dataset has a line for each
+    thing to know before believing the numbers: the result's own warnings, rows too far apart, modes that do not follow a blow.
     """
     return SectionStudy(result, system, stations, beams, by, "section_forces").forces()
 
@@ -72,16 +73,22 @@ class SectionStudy:
         """The dataset of section forces, with their imbalance against the joint reaction at the root."""
         from pliant.analysis.material_line import line_of
         from pliant.analysis.outboard_forces import placed_wrenches
+        from pliant.analysis.section_warnings import sparse_rows, unfollowed
 
         motion, acting = self.motion, placed_wrenches(self.motion) if self.by == "balance" else []
         along: dict[str, list[Floats]] = {}
+        warnings = [*motion.result.warnings, *sparse_rows(motion.result)]
         for name in self.beams:
-            line = line_of(motion, name)
-            for quantity, values in self._of_line(line, body_of(motion.system, name), acting).items():
+            line, body = line_of(motion, name), body_of(motion.system, name)
+            found = self._of_line(line, body, acting)
+            for quantity, values in found.items():
                 along.setdefault(quantity, []).append(values)
-            along.setdefault("x", []).append(self._distances(line, body_of(motion.system, name)))
+            along.setdefault("x", []).append(self._distances(line, body))
+            if self.by == "balance" and isinstance(body, Beam):
+                moment = np.stack([found[quantity] for quantity in FORCES[3:]], axis=2)
+                warnings += unfollowed(motion.result, name, body, moment, found["truncation"])
         stacked = {quantity: np.stack(each, axis=1) for quantity, each in along.items()}
-        return dataset_of(motion.result, self.by, self.beams, self.stations, stacked.pop("x"), stacked)
+        return dataset_of(motion.result, self.by, self.beams, self.stations, stacked.pop("x"), stacked, warnings)
 
     def _of_line(self, line: MaterialLine, body: Beam | TelescopicBeam, acting: Sequence[PlacedWrench]) -> dict[str, Floats]:
         from pliant.analysis.material_line import turns

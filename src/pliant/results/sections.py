@@ -20,6 +20,7 @@ Floats = NDArray[np.float64]
 FileColumn = tuple[tuple[str, ...], NDArray[Any], dict[str, Any]]  # dimensions, values and attributes of a variable in a file
 
 SECTIONS = "sections"  # what a file calls them
+WARNINGS = "warnings"  # attribute: a line for each
 ALONG, ROOT = ("beam", "station"), ("beam", "axis")
 COORDINATES = ("time", "beam", "station", "x", "axis")
 FORCES = ("axial_force", "shear_force_y", "shear_force_z", "torsion", "bending_moment_y", "bending_moment_z")
@@ -45,9 +46,9 @@ SECTION_QUANTITIES = {
 
 
 def dataset_of(
-    result: Result, by: str, beams: Sequence[str], stations: Floats, x: Floats, values: Mapping[str, Floats]
+    result: Result, by: str, beams: Sequence[str], stations: Floats, x: Floats, values: Mapping[str, Floats], said: Sequence[str]
 ) -> xarray.Dataset:
-    """Quantities by name, each with time first, with names and units. x: of all rows; lengths that stay need one."""
+    """Quantities by name, time first, with names and units. x: of all rows; lengths that stay need one; said: warnings."""
     import xarray
 
     moves = bool(np.any(x != x[:1]))
@@ -62,7 +63,12 @@ def dataset_of(
     }
     used = {d for v in variables.values() for d in v[0]}
     kept = {name: value for name, value in coordinates.items() if name in (*used, "x")}
-    return xarray.Dataset(variables, kept, {"title": result.name, "by": by})
+    return xarray.Dataset(variables, kept, {"title": result.name, "by": by, WARNINGS: "\n".join(said)})
+
+
+def warnings_of_sections(sections: xarray.Dataset) -> tuple[str, ...]:
+    """What to know before believing the numbers; in a file, one text with a line for each."""
+    return tuple(str(sections.attrs.get(WARNINGS, "")).splitlines())
 
 
 def check_sections(sections: Any, result: Result) -> None:

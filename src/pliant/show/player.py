@@ -24,6 +24,7 @@ from pliant.host.atomic_files import atomic_write
 from pliant.results.drawing import GROUND, BodyDrawing
 from pliant.results.result import Result
 from pliant.results.rich_display import pages_by
+from pliant.results.sections import warnings_of_sections
 from pliant.show.animation import pleasant_speed
 from pliant.show.plot.energy import by_kind
 from pliant.show.plot.over_time import deflections, grouped
@@ -79,6 +80,7 @@ def page(result: Result, scale: float = 1.0, speed: float | None = None) -> str:
     folder = resources.files("pliant.show") / "page"
     parts = {
         "title": html.escape(result.name),
+        "warnings": _warnings(result),
         "style": (folder / "style.css").read_text(encoding="utf-8"),
         "run": json.dumps(header, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"),  # no tag ends the script
         "numbers": numbers,
@@ -186,6 +188,16 @@ def _header(scene: Scene, panels: list[Panel], rows: NDArray[np.int64], blocks: 
         "panels": [{"title": panel.title, "unit": panel.unit, "block": f"panel{k}", "shown": k in first, "marks": panel.marks,
                     "series": [name for name, _ in panel.series]} for k, panel in enumerate(panels)],
     }  # fmt: skip
+
+
+def _warnings(result: Result) -> str:
+    """What to know before believing the numbers, of the run and of its stresses: a list that can be folded; empty without any."""
+    of_sections = () if result.sections is None else warnings_of_sections(result.sections)
+    sentences = [f"<li>{html.escape(sentence)}</li>" for sentence in dict.fromkeys([*result.warnings, *of_sections])]
+    if not sentences:
+        return ""
+    count = f"{len(sentences)} warning{'s' * (len(sentences) > 1)}"
+    return f'<details id="warnings" open><summary>{count}</summary><ul>{"".join(sentences)}</ul></details>\n'
 
 
 def _stress(scene: Scene) -> dict[str, Any] | None:
