@@ -238,6 +238,33 @@ def test_a_sphere_pressed_in_deeper_than_hertz_goes_is_told():
     assert pl.simulate(ball(0.11, pl.Hertz(stiffness=2e9), radius=0.01, speed=-1.0), 0.3).warnings == ()
 
 
+@pytest.mark.parametrize("asked", [0.1, 0.8])
+def test_the_depth_of_a_damped_contact_is_not_that_of_its_peak_without_damping(asked):
+    law = pl.Exact(stiffness=2e6, restitution=asked)
+    run = pl.simulate(ball(0.011, law, radius=0.01, speed=-1.0, gravity=0.0), 0.05, save="steps")
+    (sentence,) = run.warnings
+    assert float(sentence.split("about ")[1].split(" m")[0]) == pytest.approx(-float(np.min(run.values["gap"])), rel=0.02)
+
+
+def test_bounces_slower_than_the_floor_of_their_law_are_told():
+    """The same rod of 1 m and of 10 nm; a contact that begins at rest, and one whose last bounces only are so slow, are not."""
+    for scale, told in ((1.0, False), (1e-8, True)):
+        system = pl.System("rod", gravity=(0, -9.81))
+        body = pl.RigidBody.rod(scale, scale**3)
+        rod = system.add("rod", body, joint=pl.Planar(position=(0, 0.1 * scale), angle=0.4, velocity=(0.0, -(scale**0.5))))
+        law = pl.Exact(stiffness=1e7 * scale**1.5, restitution=0.7)
+        system.contact(points=[rod.root, rod.tip], against=pl.Plane(normal=(0, 1)), normal=law, name="floor")
+        run = pl.simulate(system, 0.2 * scale**0.5, method=pl.DOP853(rtol=1e-9, atol=1e-12 * scale))
+        assert run.contacts and len(of(run.warnings, "entry_floor = 0.001 m/s")) == told * len(run.contacts)
+    sentence, touch = run.warnings[0], run.contacts[0]
+    assert f"closes at {touch.entry_speed:.3g} m/s at most" in sentence
+    said = float(sentence.split("restitution of ")[1].split()[0])
+    assert said == pytest.approx(law.delivered_between(1.0, touch.entry_speed), abs=1e-3)
+    lands = pl.simulate(ball(0.1 + 1e-3, pl.Exact(stiffness=1e7, restitution=0.3)), 0.5)
+    assert lands.contacts[-1].lasting and lands.warnings == ()
+    assert pl.simulate(ball(0.1, pl.Exact(stiffness=1e7, restitution=0.3)), 0.5).warnings == ()
+
+
 # ------------------------------------------------------------------------------------------------------ energy and loops
 
 

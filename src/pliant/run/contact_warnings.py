@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+import numpy as np
+
 from pliant.model.contact import ContactPair
 from pliant.model.coordinate_pair import Pair
-from pliant.model.normal_law import HysteresisLaw, PowerLaw
+from pliant.model.normal_law import FixedHuntCrossley, HysteresisLaw, PowerLaw
+from pliant.results.contacts import ContactRecord
 from pliant.run.evidence import Evidence
 
 DEEP = 1e-2  # of the energy at hand: what a contact may store at the start; a mechanism at rest on it stores far less
@@ -15,6 +18,7 @@ PRESSED = 3.0  # weights of the mechanism: force allowed on a contact at the sta
 ROUND_OFF = 1e-9  # of the mechanism's size: depths below this are round-off
 OFF = 0.05  # allowed difference between delivered and requested restitution
 HERTZ = 1.5  # the exponent of round bodies
+SPEEDS = 201  # closing speeds at which the peak of a damped force is sought
 SHALLOW = 0.1  # of the radius: up to this depth Hertz's parabola approximates the sphere, with a force error of about 2 %
 
 
@@ -42,12 +46,32 @@ def restitution(evidence: Evidence) -> Iterator[str]:
     """Warn of a law in use that does not deliver the requested restitution."""
     for pair in _touched(evidence):
         law = pair.normal
-        if isinstance(law, HysteresisLaw) and abs(law.delivered - law.asked) > OFF:
+        if not isinstance(law, HysteresisLaw):
+            continue
+        yield from _slow(pair, law, evidence)
+        if abs(law.delivered - law.asked) > OFF:
             yield (
                 f"contact {pair.name!r}: {type(law).__name__} with a requested restitution of {law.asked:g} delivers "
                 f"{law.delivered:.3f} between free bodies, a difference of more than {OFF:g}; it was derived for other values (see "
                 "its description), and pl.Exact delivers the requested one"
             )
+
+
+def _slow(pair: Pair, law: HysteresisLaw, evidence: Evidence) -> Iterator[str]:
+    """Warn if even the fastest bounces of a run begin below the law's floor, where its damping fades; last ones always do."""
+    own = evidence.contacts.of(pair.name)
+    bounces = any(0.0 < one.exit_speed <= one.entry_speed and not one.lasting for one in own)
+    if not bounces or max(one.entry_speed for one in evidence.contacts) >= law.entry_floor:
+        return
+    speed = max(one.entry_speed for one in own)
+    delivered = law.delivered_between(1.0, speed)
+    if delivered > law.delivered + OFF:
+        unit = pair.units[0]
+        yield (
+            f"contact {pair.name!r} closes at {speed:.3g} {unit}/s at most, below entry_floor = {law.entry_floor:g} {unit}/s of "
+            f"its law, where the damping fades: it delivers a restitution of {delivered:.3f} instead of {law.delivered:.3f}; give "
+            f"{type(law).__name__} an entry_floor far below the speeds of this mechanism"
+        )
 
 
 def indentation(evidence: Evidence) -> Iterator[str]:
@@ -57,13 +81,26 @@ def indentation(evidence: Evidence) -> Iterator[str]:
         if not isinstance(law, PowerLaw) or law.exponent != HERTZ or radius <= 0.0:
             continue
         hardest = max(evidence.contacts.of(pair.name), key=lambda touch: touch.peak_force)
-        depth = (hardest.peak_force / law.stiffness) ** (1.0 / law.exponent)
+        depth = _deepest(law, hardest)
         if depth > SHALLOW * radius:
             when = "" if math.isnan(hardest.peak_time) else f" at t = {hardest.peak_time:.6g} s"
             yield (
                 f"contact {pair.name!r} is pressed about {depth:.3g} m deep{when}, {depth / radius:.2g} "
                 f"of the radius of {radius:.3g} m; Hertz's law is valid up to about {SHALLOW:g} of it, so the stiffness is too low"
             )
+
+
+def _deepest(law: PowerLaw, touch: ContactRecord) -> float:
+    """The depth, m, that a free hit with this peak force reaches: it is K d^n there, less than the peak if the law is damped.
+
+    For F = K d^n (1 + c v), with v the closing speed over the entry speed, v dv/dx = -x^n (1 + c v) gives the depth at each v.
+    """
+    fixed = law.chi * touch.entry_speed if isinstance(law, FixedHuntCrossley) and touch.entry_speed > 0.0 else 0.0
+    c, v = law.factor if isinstance(law, HysteresisLaw) else fixed, np.linspace(0.0, 1.0, SPEEDS)
+    slope = v / (1.0 + c * v)
+    left = np.append(np.cumsum((slope[1:] + slope[:-1])[::-1])[::-1], 0.0)  # grows with x^(n + 1)
+    over = np.max((left / left[0]) ** (law.exponent / (law.exponent + 1.0)) * (1.0 + c * v))
+    return float((touch.peak_force / (law.stiffness * over)) ** (1.0 / law.exponent))
 
 
 def _touched(evidence: Evidence) -> list[Pair]:
