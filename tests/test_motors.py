@@ -328,3 +328,13 @@ def test_equations_take_a_current_that_lags_as_an_input() -> None:
 def test_equations_refuse_a_motor_that_is_not_linear_in_its_command(bent) -> None:
     with pytest.raises(ModelError, match=f"motor 'servo': {next(iter(bent))} must be left out for equations"):
         pl.equations(driven(pl.Motor(**ELECTRICAL, **bent)))
+
+
+def test_a_linearisation_says_why_it_is_about_the_start() -> None:
+    """With an inductance, `equilibrium` refuses; a linearisation took the start without a word."""
+    motor = driven(pl.Motor(**ELECTRICAL, inductance=INDUCTANCE), command=0.0)
+    why = "because no equilibrium can be searched for with states besides the motion: servo.current"
+    assert pl.linearise(motor).message == f"at the start, {why}"
+    assert pl.linearise(motor, at="start").message == "at the start"
+    moving = pl.linearise(driven(pl.Motor(**ELECTRICAL, inductance=INDUCTANCE)))
+    assert "because no equilibrium" in moving.message and "the point is not in balance" in moving.message

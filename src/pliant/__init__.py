@@ -1,5 +1,9 @@
 """pliant: mechanisms whose links bend and whose parts hit things."""
 
+from pliant.host import program_start as _program_start  # noqa: F401 - before everything that takes time
+
+# isort: split
+
 from pliant.analysis.campbell import Campbell, campbell
 from pliant.analysis.denoc import Denoc, denoc
 from pliant.analysis.equilibrium import Equilibrium, equilibrium

@@ -256,6 +256,9 @@ def test_damping_ratios_are_those_of_the_textbook():
     heavy = oscillator(30.0)
     assert heavy.frequencies == pytest.approx([0.0, 0.0]) and heavy.damping_ratios == pytest.approx([1.0, 1.0])
     assert heavy.eigenvalues.real == pytest.approx(np.roots([2.5, 30.0, 40.0]), rel=1e-12)
+    slow = 1.0 / abs(heavy.eigenvalues.real[1])
+    assert heavy.course(1) == f"decays by e in {slow:.4g} s: " and heavy.course(1) in str(heavy)  # not only 0, 0 and 1
+    assert light.course(0) == ""
     assert oscillator(0.0).damping_ratios == pytest.approx([0.0], abs=0.0)
 
 

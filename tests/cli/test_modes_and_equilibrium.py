@@ -65,7 +65,7 @@ def test_modes_writes_a_table_a_picture_and_a_page(files):
     done = run("modes", "arm.yaml", "--out", "modes.csv", "--plot", "shapes.png", "--page", "mode.html", "--mode", "1")
     assert done.exit_code == 0, done.output
     head, *rows = (files / "modes.csv").read_text(encoding="utf-8").splitlines()
-    assert head == "mode,rad_per_s,Hz,damping_ratio,moves" and len(rows) == 3
+    assert head == "mode,rad_per_s,Hz,damping_ratio,growth_per_s,moves" and len(rows) == 3
     assert (files / "shapes.png").read_bytes().startswith(b"\x89PNG")
     assert "lifting arm" in (files / "mode.html").read_text(encoding="utf-8")
     assert run("modes", "arm.yaml", "--page", "mode.html", "--mode", "9").exit_code == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import subprocess
 import sys
 
 import pytest
@@ -84,3 +85,28 @@ def test_progress_is_told_while_a_run_does_nothing_but_touch(monkeypatch: pytest
     run = pl.simulate(system, 0.5, progress=lambda t, t_end: reported.append(t), save=[0.0])
     assert len(run.contacts) > 100
     assert len(reported) > 2 and reported == sorted(reported)
+
+
+EARLY = """
+import signal, sys
+
+class Press:
+    def find_spec(self, name, path=None, target=None):
+        if name == "pliant.analysis":  # what is imported first, and takes time
+            signal.raise_signal(signal.SIGINT)
+
+sys.argv, sys.meta_path[:0] = [sys.argv[1], "--version"], [Press()]
+try:
+    import pliant
+except KeyboardInterrupt:
+    print("raised")
+"""
+
+
+@pytest.mark.parametrize(("name", "code", "out", "err"), [
+    ("/usr/bin/pliant", 130, "", "interrupted; nothing was written\n"),
+    ("my_script.py", 0, "raised\n", ""),
+])  # fmt: skip
+def test_ctrl_c_while_the_program_is_imported_is_one_line_and_elsewhere_an_exception(name, code, out, err):
+    done = subprocess.run([sys.executable, "-c", EARLY, name], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (code, out, err)

@@ -2,8 +2,10 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import netCDF4
@@ -308,3 +310,51 @@ def test_the_command_line_keeps_and_streams(tmp_path):
     assert list(json.loads(invoke("info", out, "--json"))["quantities"]) == ["kinetic"]
     done = CliRunner().invoke(app, ["run", str(model), "--keep", "kinetics"])
     assert done.exit_code == 2 and "did you mean 'kinetic'" in done.output
+
+
+SWING = """
+import sys
+import pliant as pl
+swing = pl.System("swing", gravity=(0, -9.81))
+swing.add("bar", pl.RigidBody.rod(0.5, 1.0), joint=pl.Revolute(angle=0.3))
+"""
+LONG = SWING + "pl.simulate(swing, 1e4, save=1e-3, to=sys.argv[1], keep=['q', 'kinetic'], compression=1)"
+LARGE = (
+    SWING
+    + """
+import resource
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
+to = {"to": sys.argv[1]} if sys.argv[2] == "stream" else {}
+try:
+    pl.simulate(swing, 20.0, save=1e-3, **to).to_netcdf(sys.argv[1])
+except OSError as trouble:
+    print(trouble)
+"""
+)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no kill here")
+def test_rows_of_a_killed_run_can_be_read_and_it_says_that_it_did_not_end(tmp_path):
+    run = subprocess.Popen([sys.executable, "-c", LONG, str(tmp_path / "long.nc")])
+    unfinished = tmp_path / "long.unfinished.nc"
+    while run.poll() is None and not (unfinished.exists() and unfinished.stat().st_size > 400_000):
+        time.sleep(0.01)
+    run.kill()
+    run.wait()
+    lazy = pl.Result.from_netcdf(unfinished, lazy=True)
+    assert not lazy.ok and lazy.message.startswith("the run did not end: it was killed") and len(lazy.time) > 10_000
+    whole = pl.Result.from_netcdf(unfinished)
+    assert np.array_equal(whole.time, np.arange(len(whole.time)) * 1e-3) and same_rows(whole, lazy)
+    assert np.all(whole.values["kinetic"][1:] > 0.0)  # none of them is empty
+    shown = CliRunner().invoke(app, ["info", str(unfinished)], env={"COLUMNS": "300"})
+    assert shown.exit_code == 0 and "the run did not end" in shown.stdout
+    pl.simulate(bouncing_ball(), 0.01, save=1e-3, to=tmp_path / "long.nc")
+    assert unfinished.exists()  # what a user may still want is not deleted as other drafts are
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limit of files here")
+@pytest.mark.parametrize("how", ["at the end", "stream"])
+def test_a_file_that_cannot_grow_is_named_with_the_reason(how, tmp_path):
+    run = subprocess.run([sys.executable, "-c", LARGE, str(tmp_path / "large.nc"), how], capture_output=True, text=True)
+    assert run.returncode == 0 and "File too large" in run.stdout and str(tmp_path) in run.stdout, run.stderr
+    assert not list(tmp_path.iterdir())

@@ -86,9 +86,9 @@ def _linearised(
     moved = MovedMechanism(system, operating, equations.values)
     apart = aside * float(np.sum(np.abs(model.response.a)))
     if np.max(np.abs(model.drift), initial=0.0) > apart + AT_REST * max(1.0, float(np.max(np.abs(operating.v), initial=0.0)) ** 2):
-        message = f"the point is not in balance: it accelerates by up to {np.max(np.abs(model.drift)):.3g} m/s^2 or rad/s^2"
+        message += f"; the point is not in balance: it accelerates by up to {np.max(np.abs(model.drift)):.3g} m/s^2 or rad/s^2"
     elif np.max(np.abs(model.own_drift), initial=0.0) > AT_REST:
-        message = f"the point is not in balance: a state changes by {np.max(np.abs(model.own_drift)):.3g} per second"
+        message += f"; the point is not in balance: a state changes by {np.max(np.abs(model.own_drift)):.3g} per second"
     warnings = (*warnings_at(kinks_at(equations, dynamics.point)), *judged_at(equations, dynamics.point))
     linear = model.collected(message, moved, warnings)
     return linear if _has_inertia(linear.M) else replace(linear, warnings=(_negative(system, linear), *linear.warnings))

@@ -50,7 +50,9 @@ def operating_point(
     if at not in (None, START):
         rule = "must be an Equilibrium, a Result, a final_state, 'start' or None"
         raise ModelError.of("linearise", "at", rule, at)
-    return _start(equations, t), dict(equations.values), "at the start"
+    names = ", ".join(system.states)
+    why = "" if at == START else f", because no equilibrium can be searched for with states besides the motion: {names}"
+    return _start(equations, t), dict(equations.values), f"at the start{why}"
 
 
 def _start(equations: ImplicitEquations, t: float) -> OperatingPoint:

@@ -70,6 +70,13 @@ class NaturalModes:
         """Names of the coordinates that move most in a mode."""
         return largest_parts(self.coordinates, self.shapes[:, self.checked(number)])
 
+    def course(self, number: int) -> str:
+        """How a mode that does not oscillate decays or grows; empty for the others, whose frequency says it."""
+        pole = complex(self.eigenvalues[self.checked(number)])
+        if pole.imag > 0.0 or pole.real == 0.0:
+            return ""
+        return f"{'decays' if pole.real < 0.0 else 'grows'} by e in {1.0 / abs(pole.real):.4g} s: "
+
     def animated(self, number: int, size: float = 0.1, cycles: int = 2) -> Result:
         """The mechanism vibrating in one mode, as a Result to plot, to animate, or to show with pl.player.write.
 
@@ -92,7 +99,7 @@ class NaturalModes:
     def __str__(self) -> str:
         lines = [f"{'mode':>4}  {'rad/s':>12}  {'Hz':>12}  {'damping':>10}  moves most"]
         for k, (w, ratio) in enumerate(zip(self.frequencies, self.damping_ratios, strict=True)):
-            lines.append(f"{k:>4}  {w:>12.6g}  {w / (2 * np.pi):>12.6g}  {ratio:>10.3g}  {self.moving(k)}")
+            lines.append(f"{k:>4}  {w:>12.6g}  {w / (2 * np.pi):>12.6g}  {ratio:>10.3g}  {self.course(k)}{self.moving(k)}")
         return "\n".join([*lines, *(f"warning: {sentence}" for sentence in self.warnings)])
 
 

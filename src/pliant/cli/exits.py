@@ -11,6 +11,7 @@ import typer
 
 from pliant.errors import plain
 from pliant.host.atomic_files import watching
+from pliant.host.program_start import command_begins
 
 DONE, FAILED, WRONG, INTERRUPTED = 0, 1, 2, 130
 EXIT_CODES = {
@@ -40,6 +41,7 @@ def ending(command: Callable[..., None]) -> Callable[..., None]:
     def ended(*arguments: Any, **options: Any) -> None:
         with watching() as written:
             try:
+                command_begins()
                 command(*arguments, **options)
             except KeyboardInterrupt:
                 files = list(dict.fromkeys(written.files)) or ["nothing"]

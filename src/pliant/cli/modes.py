@@ -75,9 +75,9 @@ def _linearised(system: System, rates: dict[str, float], start: bool) -> Lineari
 
 def rows(found: NaturalModes) -> list[dict[str, Any]]:
     """One row per mode, for --json."""
-    each = zip(found.frequencies.tolist(), found.damping_ratios.tolist(), strict=True)
-    return [{"mode": k, "rad_per_s": w, "Hz": w / (2.0 * math.pi), "damping_ratio": ratio, "moves": found.moving(k)}
-            for k, (w, ratio) in enumerate(each)]  # fmt: skip
+    each = zip(found.frequencies.tolist(), found.damping_ratios.tolist(), found.eigenvalues.real.tolist(), strict=True)
+    return [{"mode": k, "rad_per_s": w, "Hz": w / (2.0 * math.pi), "damping_ratio": ratio, "growth_per_s": growth + 0.0,
+             "moves": found.moving(k)} for k, (w, ratio, growth) in enumerate(each)]  # fmt: skip
 
 
 def _write(found: NaturalModes, out: Path | None, plot: Path | None, page: Path | None, number: int) -> list[str]:
@@ -88,9 +88,10 @@ def _write(found: NaturalModes, out: Path | None, plot: Path | None, page: Path 
         player.write(found.animated(number), page)
     if out is not None:
         with atomic_write(out) as draft:
-            lines = ["mode,rad_per_s,Hz,damping_ratio,moves"]
+            numbers = ("mode", "rad_per_s", "Hz", "damping_ratio", "growth_per_s")
+            lines = [",".join((*numbers, "moves"))]
             for row in rows(found):
-                lines.append(f'{row["mode"]},{row["rad_per_s"]!r},{row["Hz"]!r},{row["damping_ratio"]!r},"{row["moves"]}"')
+                lines.append(",".join((*(repr(row[name]) for name in numbers), f'"{row["moves"]}"')))
             draft.write_text("\n".join(lines) + "\n", encoding="utf-8")
     if plot is not None:
         from pliant.show.plot import mode_shape, save
@@ -108,5 +109,5 @@ def _print(found: NaturalModes) -> None:
         column.justify = "right"
     for row in rows(found):
         numbers = f"{row['rad_per_s']:.6g}", f"{row['Hz']:.6g}", f"{row['damping_ratio']:.3g}"
-        table.add_row(str(row["mode"]), *numbers, plain(row["moves"]))
+        table.add_row(str(row["mode"]), *numbers, found.course(row["mode"]) + plain(row["moves"]))
     Console().print(table)

@@ -11,6 +11,7 @@ import contextlib
 import errno
 import functools
 import hashlib
+import itertools
 import os
 import re
 import secrets
@@ -27,8 +28,11 @@ _NAME = re.compile(r"\..*\.(?P<host>[0-9a-f]{8})-(?P<process>[0-9]{1,10})-[0-9a-
 
 
 @contextlib.contextmanager
-def atomic_write(target: str | Path) -> Iterator[Path]:
-    """The path of a draft to write to; it becomes `target` on success and is deleted on any error."""
+def atomic_write(target: str | Path, keep_unfinished: bool = False) -> Iterator[Path]:
+    """The path of a draft to write to; it becomes `target` on success and is deleted on any error.
+
+    keep_unfinished: if the process is killed, the draft stays, as arm.unfinished.nc for arm.nc, because it can be read.
+    """
     target = Path(target)
     if streamed(target):
         with _streamed(target) as draft:
@@ -37,7 +41,7 @@ def atomic_write(target: str | Path) -> Iterator[Path]:
         return
     place = Path(os.path.realpath(target))
     clear_leftovers(place.parent)
-    draft = _unused(place)
+    draft = _unused(place, keep_unfinished)
     try:  # from before there is a draft: Ctrl-C may come at any time
         os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))  # reduced by the user's umask
         yield draft
@@ -130,13 +134,16 @@ def _streamed(target: Path) -> Iterator[Path]:
             shutil.copyfileobj(made, pipe)
 
 
-def _unused(place: Path) -> Path:
+def _unused(place: Path, unfinished: bool) -> Path:
     """A name for a draft next to its target, with the same suffix, from which writers of pictures and netCDF choose the format."""
-    while True:
+    for number in itertools.count(1):
         tail = f"{_host()}-{os.getpid()}-{secrets.token_hex(4)}.pliant-draft{place.suffix}"
         draft = place.with_name(f".{place.stem[:_LONGEST_STEM]}.{tail}")
+        if unfinished:
+            draft = place.with_name(f"{place.stem[:_LONGEST_STEM]}.unfinished{f'-{number}' if number > 1 else ''}{place.suffix}")
         if not os.path.lexists(draft):
             return draft
+    raise AssertionError("unreachable")
 
 
 def _take_after(draft: Path, place: Path) -> None:

@@ -43,7 +43,7 @@ def opened(path: str | Path, mode: Literal["r", "w", "r+"] = "r") -> Iterator[An
     """An open file; no other thread reads or writes a file meanwhile."""
     import netCDF4
 
-    with alone(), patiently(path, lambda: netCDF4.Dataset(path, mode), mode != "r") as file:
+    with alone() if mode == "r" else writing(path), patiently(path, lambda: netCDF4.Dataset(path, mode), mode != "r") as file:
         file.set_auto_mask(False)
         yield file
 
@@ -93,6 +93,32 @@ def alone() -> Iterator[None]:
             yield
         finally:
             _held -= 1
+
+
+@contextlib.contextmanager
+def writing(path: str | Path) -> Iterator[None]:
+    """As `alone`, to write to a file. HDF5 does not say why it could not: a full disk is "HDF error"."""
+    with alone():
+        try:
+            yield
+        except (RuntimeError, OSError) as trouble:
+            if isinstance(trouble, OSError) and (trouble.errno or 0) > 0:  # netCDF's own error numbers are negative
+                raise
+            raise _refusal(Path(path)) or trouble from trouble
+
+
+def _refusal(path: Path) -> OSError | None:
+    """Why nothing more can be written to a file, tested by writing to it; None if it can."""
+    try:
+        size = os.path.getsize(path)
+        try:
+            with open(path, "ab") as file:
+                file.write(bytes(8 * CHUNK))
+        finally:
+            os.truncate(path, size)
+    except OSError as trouble:
+        return OSError(trouble.errno, trouble.strerror, str(path))
+    return None
 
 
 def put(

@@ -139,6 +139,13 @@ def _texts(result: Result) -> dict[str, FileVariable]:
     return texts
 
 
+def unfinished_attributes(title: str, names: Sequence[str]) -> dict[str, str]:
+    """The attributes of a file until its run has ended."""
+    record = {"format": FORMATS[-1], UNFINISHED: True, "ok": False, "interrupted": True, "stats": {}, "kept": list(names)}
+    message = "the run did not end: it was killed, or is still running; events, contacts and the final state are not stored"
+    return {"title": title, "message": message, "pliant": json.dumps(record)}
+
+
 def _attributes(result: Result, names: Sequence[str]) -> dict[str, str]:
     # without computing times, so that the same run gives the same bytes
     counted = {name: value for name, value in result.stats.items() if name not in TIMINGS}

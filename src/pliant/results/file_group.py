@@ -27,6 +27,7 @@ class FileGroup:
     shapes: Mapping[str, tuple[int, ...]]
     variables: Mapping[str, FileColumn]
     blocks: Mapping[str, Blocks]  # checksums of the variables; empty in files without
+    unfinished: bool = False  # whether rows are all that a run wrote
 
     def __contains__(self, name: str) -> bool:
         return name in self.variables
@@ -49,7 +50,9 @@ def read_result_group(path: str | Path, group: str | None, left: Collection[str]
         version = record.get("format", FORMATS[0])
         if version not in FORMATS:
             raise ValueError(f"format {version}, this pliant reads {FORMATS}")
-        return _read(path, whole, version > 1 and not record.get(UNFINISHED), left), record
+        if record.get(UNFINISHED):
+            return _read(path, whole, False, left, _complete_rows(whole)), record
+        return _read(path, whole, version > 1, left), record
 
 
 def read_group(path: str | Path, group: str) -> FileGroup:
@@ -58,16 +61,26 @@ def read_group(path: str | Path, group: str) -> FileGroup:
         return _read(path, whole, CHECKSUM in whole.ncattrs(), ())
 
 
-def _read(path: str | Path, group: Any, checked: bool, left: Collection[str]) -> FileGroup:
+def _complete_rows(group: Any) -> int:
+    """The number of rows in a file whose run was killed: those of a window that was being written may lack a time."""
+    times = rows_of(group["time"], None)
+    back = np.flatnonzero(~(np.diff(times) >= 0.0))
+    return int(back[0]) + 1 if back.size else len(times)
+
+
+def _read(path: str | Path, group: Any, checked: bool, left: Collection[str], rows: int | None = None) -> FileGroup:
+    """rows: how many of them count; default: all."""
     blocks = sealed(group) if checked else {}
     here = {name: variable for name, variable in group.variables.items() if name != CHECKSUMS}
     read = {name: variable for name, variable in here.items() if name not in left}
     check_size(path, sum(math.prod(v.shape) * np.dtype(object if v.dtype is str else v.dtype).itemsize for v in read.values()))
+    last = {name: rows if variable.dimensions[:1] == ("time",) else None for name, variable in here.items()}
     variables = {
-        name: (variable.dimensions, rows_of(variable, blocks[name] if checked else None), _attributes(variable))
+        name: (variable.dimensions, rows_of(variable, blocks[name] if checked else None, 0, last[name]), _attributes(variable))
         for name, variable in read.items()
     }
-    return FileGroup(_attributes(group), {name: tuple(v.shape) for name, v in here.items()}, variables, blocks)
+    shapes = {name: (v.shape if last[name] is None else (last[name], *v.shape[1:])) for name, v in here.items()}
+    return FileGroup(_attributes(group), shapes, variables, blocks, unfinished=rows is not None)
 
 
 def _attributes(owner: Any) -> dict[str, Any]:

@@ -278,11 +278,15 @@ def _stored_provenance(stored: FileGroup) -> Mapping[str, Any]:
 
 
 def _stored_events(stored: FileGroup) -> tuple[EventRecord, ...]:
+    if stored.unfinished:
+        return ()
     columns = (stored.values(f"event_{name}") for name in ("time", "name", "direction"))
     return tuple(EventRecord(float(t), str(name), int(direction)) for t, name, direction in zip(*columns, strict=True))
 
 
 def _stored_contacts(stored: FileGroup) -> ContactTable:
+    if stored.unfinished:
+        return ContactTable(())
     columns = {name: stored.values(f"contact_{name}") for name in NUMBERS}
     pairs = stored.values("contact_pair")
     units = stored.values("contact_unit") if "contact_unit" in stored else [LINEAR[0]] * len(pairs)

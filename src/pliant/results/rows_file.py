@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.host.interrupts import postponed
-from pliant.host.netcdf import Blocks, alone, crc, put, put_rows
-from pliant.results.file_contents import TIME, attributes_of, label_variables, present, write_rest
+from pliant.host.netcdf import Blocks, alone, crc, put, put_rows, writing
+from pliant.results.file_contents import TIME, attributes_of, label_variables, present, unfinished_attributes, write_rest
 from pliant.results.table import QUANTITIES
 
 if TYPE_CHECKING:
@@ -26,19 +27,20 @@ class RowsFile:
     """A file that stays open for the whole run; others may use the library between writes. window: rows per write."""
 
     def __init__(
-        self, path: Path, names: Sequence[str], labels: Mapping[str, Sequence[str]], drawing: Drawing | None, window: int,
-        compression: int,
+        self, path: Path, title: str, names: Sequence[str], labels: Mapping[str, Sequence[str]], drawing: Drawing | None,
+        window: int, compression: int,
     ) -> None:  # fmt: skip
         import netCDF4
 
-        self.names = tuple(names)
+        self.names, self._path = tuple(names), path
         self.shapes: dict[str, tuple[int, ...]] = {}  # shapes of the variables over time, known once the file is finished
         self._present = present(names, labels)
         self._codes: dict[str, dict[int, tuple[int, int]]] = {name: {} for name in ("time", *self._present)}  # by the first row
         self._labels: dict[str, Blocks] = {}
-        with postponed(), alone():
+        with postponed(), writing(path):
             self._file: Any = netCDF4.Dataset(path, "w")
             self._file.set_auto_mask(False)
+            self._file.setncatts(unfinished_attributes(title, self.names))
             self._file.createDimension("time", None)  # the number of rows is known only at the end
             variables = label_variables(labels, drawing)
             for dim in dict.fromkeys(variable.dims[0] for variable in variables.values()):
@@ -53,12 +55,16 @@ class RowsFile:
                 put_rows(self._file, name, ("time", *dims), shape, rows, attributes_of(name), compression)
 
     def put(self, first: int, times: NDArray[np.float64], values: Mapping[str, NDArray[np.float64]]) -> None:
-        """Write rows starting at number `first`; after an interrupt the same rows may be written again."""
+        """Write rows starting at number `first`; after an interrupt the same rows may be written again.
+
+        They are then in the file even if the process is killed.
+        """
         last = first + times.size
-        with postponed(), alone():
+        with postponed(), writing(self._path):
             for name, array in {"time": times, **{name: values[name] for name in self._present}}.items():
                 self._file[name][first:last] = array
                 self._codes[name][first] = last, crc(array)
+            self._file.sync()
 
     @property
     def blocks(self) -> dict[str, Blocks]:
@@ -67,13 +73,13 @@ class RowsFile:
 
     def finish(self, result: Result) -> None:
         """Write what is known only at the end, and close the file."""
-        with postponed(), alone():
+        with postponed(), writing(self._path):
             write_rest(result, self._file, self.names, self.blocks)
             self.shapes = {name: tuple(self._file[name].shape) for name in ("time", *self._present)}
             self._file.close()
 
     def abandon(self) -> None:
         """Close a file that will not be finished."""
-        with alone():
+        with alone(), contextlib.suppress(RuntimeError):  # on a full disk; the first error is the one to report
             if self._file.isopen():
                 self._file.close()

@@ -39,10 +39,11 @@ def to_file(
     files: list[RowsFile] = []
 
     def make_sink(window: int) -> FiledRows:
-        files.append(RowsFile(draft, names, compiled.traced.columns, compiled.drawing, window, compression))
+        title = compiled.traced.system.name
+        files.append(RowsFile(draft, title, names, compiled.traced.columns, compiled.drawing, window, compression))
         return FiledRows(compiled.traced, files[0], window)
 
-    with atomic_write(to) as draft:
+    with atomic_write(to, keep_unfinished=True) as draft:
         try:
             run, result = run_with(make_sink)
             files[0].finish(result)
