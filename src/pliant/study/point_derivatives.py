@@ -26,9 +26,10 @@ TOGETHER = 1e-6
 def event_derivatives(walk: Walk, result: Result) -> Iterator[tuple[EventRecord, Floats]]:
     """Every event of the result with the derivative of its time, as far as derivatives exist."""
     logged = sorted(walk.run.stepper.logged(), key=lambda event: event.t)
+    undefined = {(one.t, one.name) for one in walk.undefined}
     for event, located in zip(result.events, logged, strict=True):
         point = point_at(walk, located.t)
-        if point is not None:
+        if point is not None and (event.t, event.name) not in undefined:
             yield event, walk.time_of(located.index, point)[0]
 
 
