@@ -357,6 +357,9 @@ class Walk:
         if self._is_undone(k, e, point, seen):
             self.undefined.append(Undefined(point.t, self._name(e), self._grazing(e, seen.rate)))
             return None
+        if self.traced.events[e].flag is not None and function_jumps(*self._event_call(e, 1), point):
+            self.undefined.append(Undefined(point.t, self._name(e), FUNCTION_JUMPS))
+            return None
         return seen.dt
 
     def time_of(self, e: int, point: EventPoint) -> tuple[Floats, float]:
