@@ -48,6 +48,22 @@ def slope(evidence: Rows) -> Iterator[str]:
             )
 
 
+def free_root(evidence: Rows) -> Iterator[str]:
+    """Warn of shapes that turn at the root on a joint that does not let the root turn freely: it holds or drives other axes."""
+    system = evidence.traced.original
+    for node, limits in evidence.bending:
+        link = system.links.get(node.name)
+        if link is None or not isinstance(limits, UniformBeamLimits):
+            continue
+        for plane in limits.turning:
+            if system.holds_root(link, plane):
+                yield (
+                    f"beam {node.name!r}: its shapes along {plane} turn at the root, but its joint ({type(link.joint).__name__}) "
+                    "or what acts along it holds or turns the beam's axes, not its root; use shapes with a clamped root: "
+                    "Modes('cf', n) or ElementModes(n, reference='cantilever')"
+                )
+
+
 def left_out(evidence: Rows) -> Iterator[str]:
     """Warn of a beam with too many bending coordinates for `auto` to choose stiffening."""
     for node, limits in _unstiffened(evidence):
