@@ -405,3 +405,26 @@ def test_a_campbell_diagram_names_the_first_of_the_speeds_at_which_it_is_not_val
     (sentence,) = found.warnings
     assert sentence.startswith(f"blade_1.angle = {1.5 * first:g} and 1 more: beam 'blade_1' turns across its axis")
     assert sentence in str(found)
+
+
+def carrying(modes, joint):
+    """A clamped beam that carries a body with its centre of mass beyond the tip."""
+    system = pl.System("carrying", gravity=(0, -9.81))
+    upper = system.add("upper", strip(modes=modes, length=0.3), joint=pl.Weld())
+    system.add("fore", pl.RigidBody(mass=0.05, com=(0.1, 0.0), inertia=1e-3), joint=joint, on=upper.tip)
+    return system
+
+
+def test_modes_too_stiff_for_the_body_that_a_beam_carries_are_told_and_what_static_shapes_change():
+    joint = pl.Revolute(spring=pl.Spring(100.0))
+    plain, exact = (
+        pl.linearise(carrying(pl.Modes("cf", 2, static=static), joint), inputs=(), outputs=()) for static in (False, True)
+    )
+    (sentence,) = plain.warnings
+    assert sentence.startswith("beam 'upper' carries 'fore'") and "0.8 times as far" in sentence and "static=True" in sentence
+    assert exact.warnings == () and plain.modes().frequencies[1] > 1.05 * exact.modes().frequencies[1]
+
+
+def test_a_body_on_a_pin_puts_no_moment_on_the_beam_that_carries_it():
+    hanging = pl.Revolute(angle=-math.pi / 2.0)
+    assert pl.linearise(carrying(pl.Modes("cf", 2), hanging), inputs=(), outputs=()).warnings == ()

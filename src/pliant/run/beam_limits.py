@@ -58,6 +58,18 @@ class UniformBeamLimits(BeamLimits):
         return tuple(plane for plane, axis in zip(PLANES, (2, 1), strict=True) if np.any(np.abs(turns[axis]) > TURNS))
 
     @cached_property
+    def yielding(self) -> dict[str, float]:
+        """For each plane in which the beam bends from a clamped root: the slope of its shapes under a moment at the tip, as a
+        fraction of the beam's own, M l / (E I)."""
+        found = {}
+        for plane, axis, second in zip(PLANES, (2, 1), (self.beam.section.Iz, self.beam.section.Iy), strict=True):
+            slopes = self.shapes.rotation(np.array([self.beam.length]))[0, axis]
+            if np.any(slopes) and plane not in self.turning and second is not None:
+                exact = self.beam.length / (self.beam.material.E * second)
+                found[plane] = float(slopes @ np.linalg.solve(self.stiffness, slopes) / exact)
+        return found
+
+    @cached_property
     def first_frequency(self) -> float:
         """The first bending frequency, with the payload as a point mass, rad/s."""
         return first_frequency(self.shapes, self.stiffness, self.mass)
