@@ -245,7 +245,7 @@ eight modes with `"full"`, at four speeds; and the number of operations in one e
 {stiffening}
 
 **Use the default** (`"auto"`, which is `"full"` here). `"none"` is tolerable below about a tenth of the first frequency.
-`"linear"` is as good for small vibrations and cheaper for many modes.
+`"linear"` is as good for small vibrations, but its mass matrix becomes singular as a beam with many modes bends.
 
 ## Which beam theory?
 

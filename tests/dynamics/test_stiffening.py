@@ -115,6 +115,24 @@ def test_polynomials_in_place_of_pairs_converge_to_them(monkeypatch):
     assert errors[0] < 0.05 and errors[1] < 0.5 * errors[0] and errors[2] < 0.1 * errors[1] and errors[3] < 0.01 * errors[2]
 
 
+def test_a_loaded_column_bends_alike_by_default_whatever_the_number_of_its_modes():
+    """Half of Euler's load doubles what the force across bends: 2, 5 and 8 modes, and 2, 4 and 7 elements, converge to one tip."""
+
+    def tip(modes):
+        column = pl.Beam(length=LENGTH, section=pl.Section(A=1e-4, Iz=EI / 2e11), material=pl.Material(E=2e11),
+                         theory="euler-bernoulli", mass_per_length=MASS, modes=modes)  # fmt: skip
+        system = pl.System("column", gravity=(0, 0))
+        rod = system.add("rod", column, joint=pl.Weld())
+        system.force("load", rod.tip, (-0.125 * np.pi**2 * EI / LENGTH**2, 0.5))
+        return pl.equilibrium(system).of_body("tip_position", "rod")[1]
+
+    meshes = [tip(pl.ElementModes(n)) for n in (2, 4, 7)]
+    modes = [tip(pl.Modes("cf", n)) for n in (2, 5, 8)]
+    assert abs(meshes[2] - meshes[1]) < 0.2 * abs(meshes[1] - meshes[0]) < 1e-3 * meshes[2]
+    assert modes[2] == pytest.approx(meshes[2], rel=1e-3)
+    assert meshes[2] / (0.5 * LENGTH**3 / (3.0 * EI)) == pytest.approx(2.0, rel=0.02)
+
+
 def test_a_bent_beam_of_many_modes_keeps_its_inertia():
     """`linear` has none left at a tip deflection of 5 % of the length; the refusal names it."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pliant.cli.exits import FAILED, WRONG, stop, write_json
+from pliant.cli.exits import FAILED, WRONG, say, stop, write_json
 from pliant.cli.options import AsJson, Quiet, check_target, load_result
 from pliant.cli.plot_sweep import draw_sweep
 from pliant.errors import ModelError
@@ -91,8 +91,14 @@ def plot(
 def with_stresses(result: Result) -> Result:
     """The result with the stresses of its beams, computed if it has none."""
     from pliant.analysis.stresses import stresses
+    from pliant.results.sections import warnings_of_sections
 
-    return result if result.sections is not None else result.with_sections(stresses(result))
+    if result.sections is not None:
+        return result
+    sections = stresses(result)
+    for sentence in warnings_of_sections(sections):
+        say(f"warning: {sentence}", err=True)
+    return result.with_sections(sections)
 
 
 def _list(plots: dict[str, Callable[..., Any]], as_json: bool) -> None:

@@ -193,7 +193,8 @@ class GivenModes:
                 raise ModelError.of("GivenModes", f"shapes[{k}].x", rule, (shape.x[0], shape.x[-1]))
 
 
-REFERENCES = ("simply-supported", "cantilever", "nodal")
+CHOSEN = "auto"
+REFERENCES = (CHOSEN, "simply-supported", "cantilever", "nodal")
 Coordinate = tuple[int, str]  # a node, and "deflection", "slope" or "axial"
 
 
@@ -203,12 +204,14 @@ class ElementModes:
 
     The origin of the body's frame is the root. reference: `simply-supported` puts the x axis through both ends (no deflection
     there); `cantilever` makes it tangent to the beam at the root (no slope there); `nodal` makes it follow `nodes`, tangent to the
-    beam at one node or parallel to the line through two. Coordinates are in the order of the nodes, deflection before slope. A
-    reduction retains some of them; modal coordinates follow, whose shapes have the largest deflection 1.
+    beam at one node or parallel to the line through two. `auto`, the default, is `simply-supported` on a joint that lets the root
+    turn freely, and `cantilever` on any other: a weld, or a joint that is driven, prescribed, sprung or stopped. Coordinates are in
+    the order of the nodes, deflection before slope. A reduction retains some of them; modal coordinates follow, whose shapes have
+    the largest deflection 1.
     """
 
     elements: int
-    reference: str = "simply-supported"
+    reference: str = CHOSEN
     plane: str = "y"
     nodes: tuple[int, ...] | None = None  # for the reference `nodal`; the root is 0
     reduction: Reduction | None = None

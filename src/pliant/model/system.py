@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 from pliant.errors import ModelError
@@ -17,8 +17,9 @@ from pliant.model.cut_joint import CutJoint
 from pliant.model.force import DIRECTIONS, EXPRESSED, Condition, Drive, PointForce, PointMoment
 from pliant.model.frame import GROUND, Frame
 from pliant.model.friction_law import DryFriction, friction_law
-from pliant.model.joint import BALL, TRANSLATION, Joint, Weld
+from pliant.model.joint import BALL, ROTATION, TRANSLATION, Joint, Weld
 from pliant.model.joint_friction import Frictions
+from pliant.model.modes import CHOSEN, ElementModes
 from pliant.model.motor import COMMAND, Motor, MotorDrive, lag_rate
 from pliant.model.normal_law import normal_law
 from pliant.model.own_state import OwnState
@@ -178,6 +179,7 @@ class System:
         check.instance(part, "joint", joint, Joint, "a joint such as Revolute()")
         place = on if on is not None else self.ground
         self._check_frame(part, "on", place)
+        body = self._referred(Link(name, body, joint, place, {}, {})).body
         modes = body.mode_labels
         begin, rates = _initial(part, "initial", modes, initial), _initial(part, "initial_rates", modes, initial_rates)
         link = Link(name, body, joint, place, begin, rates)
@@ -185,6 +187,29 @@ class System:
         if body.payload is not None:
             self._add_payload(name, body, body.payload)
         return BodyHandle(name, body)
+
+    def _refer(self, coordinate: str) -> None:
+        """Choose the reference of a mesh anew, now that something acts along a coordinate of its joint."""
+        name = coordinate.split(".")[0]
+        self.links[name] = self._referred(self.links[name])
+
+    def _referred(self, link: Link) -> Link:
+        """The link; a mesh whose reference is `auto` is clamped to the root unless the joint lets the root turn freely."""
+        if not isinstance(link.body, Beam):
+            return link
+        sets = tuple(replace(modes, reference="cantilever")
+                     if isinstance(modes, ElementModes) and modes.reference == CHOSEN and self.holds_root(link, modes.plane)
+                     else modes for modes in link.body.mode_sets)  # fmt: skip
+        return link if sets == link.body.mode_sets else replace(link, body=replace(link.body, modes=sets))
+
+    def holds_root(self, link: Link, plane: str) -> bool:
+        """Whether the axes of a beam, as they turn about the axis of bending in a plane, are held, driven, sprung or stopped."""
+        joint, axis = link.joint, 2 if plane == "y" else 1
+        turning = [m.name for m in joint.motions if m.kind == BALL or (m.kind == ROTATION and m.axis[axis] != 0.0)]
+        loaded = {*joint.springs, *joint.limited, *joint.plays, *joint.prescribed}
+        acting = [*(drive.coordinate for drive in self.drives.values()), *(motor.coordinate for motor in self.motors.values())]
+        acting += [coordinate for closure in self.closures.values() for coordinate in closure.coordinates or ()]
+        return all(motion in loaded or f"{link.name}.{motion}" in acting for motion in turning)
 
     def _add_segments(self, name: str, body: SegmentedBeam, joint: Joint, on: Frame | None, initial: Any) -> BodyHandle:
         if initial:
@@ -214,6 +239,7 @@ class System:
         self._check_new_name(name)
         self._check_coordinate(part, coordinate)
         self.drives[name] = Drive(name, coordinate, signal(part, "effort", effort))
+        self._refer(coordinate)
 
     def force(self, name: str, at: Frame, vector: Sequence[Any], expressed: str = "world") -> None:
         """Apply a force at a frame: two or three components in N, each a number, a signal or a function of (t, q, v).
@@ -274,6 +300,7 @@ class System:
         elif expression_of(begin) is not None or begin != 0.0:
             raise ModelError.of(part, "start", "must be left out unless the motor's current or torque lags", start)
         self.motors[name] = drive
+        self._refer(coordinate)
 
     def contact(
         self,
@@ -352,6 +379,8 @@ class System:
                 held = "two frames" if made.frames else "coordinates"
                 raise ModelError.of(part, "a", f"must not connect the {held} that closure {other.name!r} connects already", name)
         self.closures[name] = made
+        for coordinate in made.coordinates or ():
+            self._refer(coordinate)
 
     def _check_held_frames(self, part: str, a: Any, b: Any) -> None:
         for label, frame in (("a", a), ("b", b)):

@@ -14,10 +14,12 @@ from pliant.dynamics.body import BeamBody
 from pliant.dynamics.library import Integrated
 from pliant.dynamics.telescopic import TelescopicBody
 from pliant.model.beam import Beam
+from pliant.model.modes import GivenModes, labels
 from pliant.run.by_identity import ByIdentity
 
 Floats = NDArray[np.float64]
 
+TURNS = 1e-9  # rad at a deflection of one length: less is round-off of a clamped root
 STATIONS = 9  # along a beam, including its ends, at which deflection and slope are checked
 
 
@@ -47,6 +49,25 @@ class UniformBeamLimits(BeamLimits):
     shapes: Shapes
     stiffness: Floats
     mass: Floats
+
+    @cached_property
+    def turning(self) -> tuple[str, ...]:
+        """The planes in which the section at the root turns; what shapes of the user's own mean is left to the user."""
+        turns = self.shapes.rotation(np.zeros(1))[0] * self.beam.length
+        turns = turns * [not isinstance(modes, GivenModes) for modes in self.beam.mode_sets for _ in labels(modes)]
+        return tuple(plane for plane, axis in zip(PLANES, (2, 1), strict=True) if np.any(np.abs(turns[axis]) > TURNS))
+
+    @cached_property
+    def yielding(self) -> dict[str, float]:
+        """For each plane in which the beam bends from a clamped root: the slope of its shapes under a moment at the tip, as a
+        fraction of the beam's own, M l / (E I)."""
+        found = {}
+        for plane, axis, second in zip(PLANES, (2, 1), (self.beam.section.Iz, self.beam.section.Iy), strict=True):
+            slopes = self.shapes.rotation(np.array([self.beam.length]))[0, axis]
+            if np.any(slopes) and plane not in self.turning and second is not None:
+                exact = self.beam.length / (self.beam.material.E * second)
+                found[plane] = float(slopes @ np.linalg.solve(self.stiffness, slopes) / exact)
+        return found
 
     @cached_property
     def first_frequency(self) -> float:

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from pliant.dynamics.kinematics import twists
 from pliant.dynamics.tree import ROOT, Node
 from pliant.model.beam import AUTO, MOST_FULL
+from pliant.model.body import TIP
 from pliant.model.joint import TRANSLATION
+from pliant.model.system import PAYLOAD
 from pliant.run.beam_limits import BeamLimits, UniformBeamLimits
 from pliant.run.evidence import Rows
 
@@ -18,6 +20,7 @@ Floats = NDArray[np.float64]
 
 DEFLECTION = 0.1  # of the length: beyond it, linear theory is off by more than 1 % at the tip of a cantilever with an end load
 SLOPE = 0.3  # rad: there the linear curvature w'' exceeds w''/(1 + w'^2)^1.5 by 14 %
+YIELDS = 0.9  # of the slope of a beam under a moment at its tip: what the modes of a beam that carries another must have
 CUBIC = 2.0  # factor of both limits with stiffening "cubic": there theta^4/120 is what theta^3/24 is at the slope above
 SEGMENTED = "pl.segmented(beam, n)"
 GROWN = 1.0  # exponent of growth: how long a load must last, because a beam has no time to buckle under a brief load
@@ -46,6 +49,39 @@ def slope(evidence: Rows) -> Iterator[str]:
                 f"beam {node.name!r} has a slope of {most:.2g} rad at t = {t:.6g} s; its theory is valid for slopes up to "
                 f"{SLOPE * _reach(limits):g} rad; use {_finer(evidence, node)}"
             )
+
+
+def free_root(evidence: Rows) -> Iterator[str]:
+    """Warn of shapes that turn at the root on a joint that does not let the root turn freely: it holds or drives other axes."""
+    system = evidence.traced.original
+    for node, limits in evidence.bending:
+        link = system.links.get(node.name)
+        if link is None or not isinstance(limits, UniformBeamLimits):
+            continue
+        for plane in limits.turning:
+            if system.holds_root(link, plane):
+                yield (
+                    f"beam {node.name!r}: its shapes along {plane} turn at the root, but its joint ({type(link.joint).__name__}) "
+                    "or what acts along it holds or turns the beam's axes, not its root; use shapes with a clamped root: "
+                    "Modes('cf', n) or ElementModes(n, reference='cantilever')"
+                )
+
+
+def unyielding(evidence: Rows) -> Iterator[str]:
+    """Warn of modes too stiff against the moment of a body that the tip carries, which static-correction shapes would yield to."""
+    system = evidence.traced.original
+    for node, limits in evidence.bending:
+        if not isinstance(limits, UniformBeamLimits):
+            continue
+        tip = limits.beam.places(node.name)[TIP]
+        carried = [link for link in system.links.values() if link.on == tip and not link.name.endswith(PAYLOAD)]
+        for plane, share in limits.yielding.items():
+            held = [link.name for link in carried if system.holds_root(link, plane)]
+            if held and share < YIELDS:
+                yield (
+                    f"beam {node.name!r} carries {held[0]!r}, but under a moment at its tip its modes along {plane} turn only "
+                    f"{share:.2g} times as far as the beam: sag and frequencies are off; use static=True in its Modes"
+                )
 
 
 def left_out(evidence: Rows) -> Iterator[str]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from pliant.run.accounts import energy_balance, energy_given
 from pliant.run.beam_limits import UniformBeamLimits, limits_of
-from pliant.run.bending_warnings import compression, deflection, left_out, rotation, slope
+from pliant.run.bending_warnings import compression, deflection, free_root, left_out, rotation, slope, unyielding
 from pliant.run.contact_warnings import deep_start, indentation, restitution
 from pliant.run.evidence import Evidence, LastingState, Rows
 from pliant.run.joint_warnings import shared_loads, unloaded
@@ -51,7 +51,8 @@ WARNINGS: tuple[Warning, ...] = (
     unseen_events,
     lost_inertia,
     deep_start,
-    left_out,  # causes before effects
+    free_root,  # causes before effects
+    left_out,
     compression,
     rotation,
     deflection,
@@ -65,13 +66,14 @@ WARNINGS: tuple[Warning, ...] = (
 )
 
 
-OF_ROWS: tuple[Callable[[Rows], Iterable[str]], ...] = (left_out, deflection, slope)  # also for states that were not integrated
-OF_STATE: tuple[Callable[[Rows], Iterable[str]], ...] = (compression, rotation, *OF_ROWS)  # of equilibria and linearisations
+OfRows = Callable[[Rows], Iterable[str]]
+OF_ROWS: tuple[OfRows, ...] = (free_root, left_out, deflection, slope)  # also for states that were not integrated
+OF_STATE: tuple[OfRows, ...] = (unyielding, compression, rotation, *OF_ROWS)  # of equilibria and linearisations
 
 
 # about rows and the hardest contacts of a run, whatever its energies
-OF_COURSE: tuple[Warning, ...] = (left_out, compression, rotation, deflection, slope, restitution, indentation, shared_loads,
-                                  unloaded)  # fmt: skip
+OF_COURSE: tuple[Warning, ...] = (free_root, left_out, compression, rotation, deflection, slope, restitution, indentation,
+                                  shared_loads, unloaded)  # fmt: skip
 
 
 def warnings_of_rows(rows: Rows) -> tuple[str, ...]:
