@@ -21,9 +21,11 @@ class Observed:
     kernel: int  # address
     size: int
     places: Mapping[str, int]  # at_gap, at_closing, at_force, at_friction, at_point, at_normal, at_speeds, n_speeds
+    sizes: Ints  # (vector, 2): first number and count of every vector whose largest magnitude is kept
 
     def bind(self, memory: Memory) -> None:
         memory.bind_observed(self.kernel, self.size)
+        memory.bind_sizes(self.sizes)
         memory.set(**self.places)
 
 

@@ -27,6 +27,7 @@ from pliant.integrate.run_record import (
 )
 from pliant.results.contacts import NUMBERS, ContactRecord, ContactTable, table
 from pliant.results.state import FinalState, OngoingContact
+from pliant.run.accounts import LOADS
 
 if TYPE_CHECKING:
     from pliant.integrate.stepper import Stepper
@@ -49,7 +50,9 @@ def observed_of(compiled: Compiled) -> Observed:
              "at_point": "contact_point", "at_normal": "contact_normal", "at_speeds": "tip_velocity"}  # fmt: skip
     places = {field: columns[name].start for field, name in names.items()}
     speeds = columns["tip_velocity"]
-    return Observed(compiled.observe.address, compiled.observe.n_out, {**places, "n_speeds": speeds.stop - speeds.start})
+    sizes = _whole([(first, width) for name, width in LOADS.items()
+                    for first in range(columns[name].start, columns[name].stop, width)]).reshape(-1, 2)  # fmt: skip
+    return Observed(compiled.observe.address, compiled.observe.n_out, {**places, "n_speeds": speeds.stop - speeds.start}, sizes)
 
 
 def phases_of(compiled: Compiled, method: Method) -> Phases:
