@@ -9,6 +9,7 @@ from scipy.optimize import brentq
 
 import pliant as pl
 from mechanisms import struck_ball
+from pliant.cli.run import summary_rows
 from pliant.model.contact import Capsule, Plane, Point, Sphere
 from pliant.model.normal_law import Exact, Hertz, HuGuo, HuntCrossley
 from pliant.results.table import OBSERVED, QUANTITIES
@@ -88,6 +89,31 @@ def test_a_ball_that_starts_deep_in_the_floor_is_thrown_out(asked):
     share = brentq(lambda v: -v / c - math.log1p(-c * v) / c**2 - 0.5, 1e-3, (1.0 - 1e-12) / max(c, 1.0))
     assert run.contacts[0].exit_speed == pytest.approx(share * speed, rel=1e-8)
     assert "starts 0.003 m deep" in run.warnings[0]
+
+
+def test_the_largest_joint_force_of_a_blow_is_known_however_few_rows_there_are(tmp_path):
+    """A hammer on a parallelogram, whose blow of half a millisecond falls between two rows."""
+    system, moves = pl.System("hammer", gravity=(0, -G)), pl.Revolute(angle=0.5, rate=-3.0)
+    arm = system.add("arm", pl.RigidBody.rod(1.0, 2.0), joint=moves)
+    other = system.add("other", pl.RigidBody.rod(0.5, 1.0), joint=moves, on=system.ground.moved((0, 0.2)))
+    upright = pl.Revolute(angle=0.5 * math.pi - 0.5, rate=3.0)
+    link = system.add("link", pl.RigidBody.rod(0.2, 0.3), joint=upright, on=arm.at((0.5, 0.0)))
+    system.close("pin", "point", link.tip, other.tip)
+    system.contact(points=Sphere(arm.tip, 0.02), against=Plane(normal=(0, 1), point=(0, -0.3)), normal=Hertz(stiffness=1e9))
+    fine, coarse = (pl.simulate(system, 0.25, method=FINE, save=save) for save in ("steps", 0.01))
+    blow, largest = fine.contacts[0], coarse.extremes.largest
+    for name in ("reaction_force", "reaction_moment"):
+        sizes = np.linalg.norm(fine.values[name], axis=2).max(axis=0)
+        assert [largest[name][body][0] for body in ("arm", "other", "link")] == pytest.approx(sizes.tolist(), rel=1e-6, abs=1e-6)
+    multipliers = np.abs(fine.values["multiplier"]).max(axis=0)
+    assert [size for size, _ in largest["multiplier"].values()] == pytest.approx(multipliers.tolist(), rel=1e-6)
+    assert np.linalg.norm(coarse.values["reaction_force"], axis=2).max() < 0.1 * largest["reaction_force"]["arm"][0]
+    assert largest["reaction_force"]["arm"][1] == pytest.approx(blow.peak_time, abs=0.1 * blow.duration)
+    coarse.to_netcdf(tmp_path / "run.nc")
+    assert pl.Result.from_netcdf(tmp_path / "run.nc").extremes == coarse.extremes
+    assert ("largest joint force", f"{largest['reaction_force']['arm'][0]:.5g} N on arm") in [
+        (name, value.split(" at ")[0]) for name, value in summary_rows(coarse)
+    ]
 
 
 def test_what_touches_and_moves_apart_is_open():

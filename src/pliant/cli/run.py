@@ -227,6 +227,7 @@ def summary_rows(result: Any) -> list[tuple[str, str]]:
     rows += [(label, _short(stats[key])) for key, label in STATISTICS.items() if key in stats]
     rows += [("energy balance", f"{_short(error)} J at most")] if (error := _balance(result)["largest_error_J"]) is not None else []
     rows += [("touches", _touches(result.contacts))] if result.contacts else []
+    rows += [("largest joint force", load)] if result.contacts and (load := _joint_force(result)) else []
     events = list(result.events)
     rows.append(("events", str(len(events))))
     rows += [("", f"{event.name} {_sense(event.direction)} at t = {event.t:.9g} s") for event in events[:LISTED_EVENTS]]
@@ -251,6 +252,13 @@ def _touches(contacts: Any) -> str:
     hardest = max(contacts, key=lambda touch: touch.peak_force)
     force = f"{hardest.peak_force:.5g} {hardest.units[1]}"
     return f"{len(contacts)}, the hardest {force} on {hardest.pair} at t = {hardest.begin:.6g} s"
+
+
+def _joint_force(result: Any) -> str:
+    """The largest joint force of the run, which rows may miss at a blow."""
+    forces = result.extremes.largest.get("reaction_force", {}) if result.extremes is not None else {}
+    body = max(forces, key=lambda name: forces[name][0], default=None)
+    return "" if body is None else f"{forces[body][0]:.5g} N on {body} at t = {forces[body][1]:.6g} s"
 
 
 def _sense(direction: int) -> str:

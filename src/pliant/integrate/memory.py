@@ -132,6 +132,11 @@ class Memory:
         self.set(observe=kernel, n_observed=n_observed, at_energy=-1)
         self.bind_alike(n_observed, np.float64, "observed", "observed_try", "doubt")
 
+    def bind_sizes(self, places: NDArray[np.int64]) -> None:
+        """Bind the observed vectors whose largest magnitude is kept."""
+        self.set(n_sizes=len(places))
+        self.bind(sizes=places, size_peaks=np.zeros((len(places), 2)))
+
     def bind_updates(self, kernels: NDArray[np.int64], first: int, held: int, one_instant: float) -> None:
         """Bind the updates of sampled controllers: kernels, and the components of y that they write."""
         self.set(n_updates=kernels.size, first_held=first, n_held=held, one_instant=one_instant)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-from pliant.integrate.kernels import compiled, floats, put
+from pliant.integrate.kernels import call_kernel, compiled, floats, ints, put
 from pliant.integrate.run_record import EXTREMES, HIGHEST, HIGHEST_AT, KEPT, LOWEST, RISE, RISEN_AT
 
 
@@ -12,6 +13,9 @@ from pliant.integrate.run_record import EXTREMES, HIGHEST, HIGHEST_AT, KEPT, LOW
 def note(run: Any) -> None:
     """Record the present state, at the start and after every step."""
     _note_extremes(run)
+    if run.n_closed > 0 and run.n_sizes > 0 and run.bare == 0:  # forces of a blow come and go between two rows
+        call_kernel(run.observe, run.t, run.y, run.p, run.observed, run.work)
+        note_sizes(run, run.t)
     run.to_skip -= 1
     if run.to_skip >= 0:
         return
@@ -37,6 +41,19 @@ def _note_extremes(run: Any) -> None:
         if x - known[own + LOWEST] > known[own + RISE]:
             known[own + RISE] = x - known[own + LOWEST]
             known[own + RISEN_AT] = run.t
+
+
+@compiled
+def note_sizes(run: Any, t: float) -> None:
+    """Update the largest magnitudes with the last observed row, which is that at t."""
+    observed, places = floats(run.observed, run.n_observed), ints(run.sizes, 2 * run.n_sizes)
+    largest = floats(run.size_peaks, 2 * run.n_sizes)
+    for k in range(run.n_sizes):
+        square = 0.0
+        for i in range(places[2 * k], places[2 * k] + places[2 * k + 1]):
+            square += observed[i] * observed[i]
+        if square > largest[2 * k] ** 2:  # false for nan
+            largest[2 * k], largest[2 * k + 1] = math.sqrt(square), t
 
 
 @compiled

@@ -21,10 +21,12 @@ class Observed:
     kernel: int  # address
     size: int
     places: Mapping[str, int]  # at_gap, at_closing, at_force, at_friction, at_point, at_normal, at_energy, at_speeds, n_speeds
+    sizes: Ints  # (vector, 2): first number and count of every vector whose largest magnitude is kept
     at_hand: float = 0.0  # J, energy at the start that scales errors of energy
 
     def bind(self, memory: Memory) -> None:
         memory.bind_observed(self.kernel, self.size)
+        memory.bind_sizes(self.sizes)
         memory.set(**self.places, at_hand=self.at_hand)
 
 

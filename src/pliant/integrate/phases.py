@@ -13,6 +13,7 @@ from typing import Any
 from pliant.integrate.event_log import log
 from pliant.integrate.grips import close_grip, grip_happened, open_grip, settle_grips
 from pliant.integrate.kernels import call_kernel, compiled, flags, floats, ints, put
+from pliant.integrate.noting import note_sizes
 from pliant.integrate.pairs import observe_contacts, of_pair, pair_number, pair_place, touch
 from pliant.integrate.run_record import (
     BEGIN,
@@ -148,6 +149,7 @@ def take_notes(run: Any) -> None:
             log(run, t, e, direction)
         elif is_closed(run, pair):
             observe_contacts(run, t, run.note_y + 8 * run.n * k)
+            note_sizes(run, t)
             if e == pair_place(run, pair, LET_GO):
                 record = touch(run, pair)
                 record[LET_GO_TIME] = t if direction < 0 else math.nan

@@ -398,5 +398,8 @@ _COURSE = {  # history that a run keeps; see `course`
     "kept_y": "i8",  # (kept, component)
     "kept_p": "i8",  # (kept, parameter)
     "extremes": "i8",  # (accumulated component, EXTREMES)
+    "n_sizes": "i8",  # observed vectors whose largest magnitude is kept
+    "sizes": "i8",  # ints, (vector, 2): its first number in the observed row, and how many it has
+    "size_peaks": "i8",  # (vector, 2): its largest magnitude, and the time, s
 }
 RUN = np.dtype(list((MOTION | _SETTINGS | _ARRAYS | _COURSE).items()))

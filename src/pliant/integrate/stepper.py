@@ -592,6 +592,11 @@ class Stepper:
         return course_of(self._memory)
 
     @property
+    def largest(self) -> Floats:
+        """(vector, 2): the largest magnitudes of observed vectors while contacts were closed, and their times, s."""
+        return np.array(self._memory.arrays["size_peaks"])
+
+    @property
     def dependent(self) -> tuple[int, ...]:
         """Indices of the rates that a method with partitioned coordinates currently treats as dependent."""
         return tuple(int(k) for k in self._memory.arrays["dependent"]) if self._run["partitions"] else ()

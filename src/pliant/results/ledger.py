@@ -24,7 +24,7 @@ GIVEN_ERRORS = 10.0
 
 @dataclass(frozen=True)
 class Extremes:
-    """Extremes of the ledger over the whole run, independent of the saved rows."""
+    """Extremes of the ledger and of loads over the whole run, independent of the saved rows."""
 
     scale: float  # J, the largest exchange of energy
     size: float  # J, the largest stored energy, with its zero level as it is; it scales round-off
@@ -32,6 +32,9 @@ class Extremes:
     # By purely dissipative source: the energy that it released, J, and the time by which it did, s
     given: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     idle: tuple[str, ...] = ()  # sources that can do no work, such as friction of a pair without a friction law
+    # Of reaction_force, reaction_moment and multiplier, by body or row: the largest magnitude, and its time, s. While a contact is
+    # closed, at the end of every step and where a contact force peaks; otherwise in rows and at the examined steps.
+    largest: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
 
     def violations(self, balance_error: float) -> tuple[str, ...]:
         """A sentence for every source that released more energy than errors explain; balance_error: the largest, J."""
@@ -50,7 +53,9 @@ class Extremes:
         plain = json.loads(text)
         given = {str(name): (float(energy), float(t)) for name, (energy, t) in plain["given"].items()}
         idle = tuple(str(name) for name in plain.get("idle", ()))  # older files list none
-        return cls(float(plain["scale"]), float(plain["size"]), float(plain["balance_error"]), given, idle)
+        largest = {name: {str(label): (float(size), float(t)) for label, (size, t) in of.items()}
+                   for name, of in plain.get("largest", {}).items()}  # fmt: skip
+        return cls(float(plain["scale"]), float(plain["size"]), float(plain["balance_error"]), given, idle, largest)
 
 
 @dataclass(frozen=True)

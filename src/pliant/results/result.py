@@ -72,7 +72,7 @@ class Result:
     make_provenance: Callable[[], Mapping[str, Any]] | None = None  # returns the provenance
     # Sentences about what to consider before relying on the numbers, although the run was completed
     warnings: tuple[str, ...] = ()
-    extremes: Extremes | None = None  # extremes of the ledger between saved rows
+    extremes: Extremes | None = None  # extremes of the ledger and of loads between saved rows
     parameters: dict[str, float] = field(default_factory=dict)  # values of the System's parameters in this run, SI
     sections: xarray.Dataset | None = None  # section forces and stresses of the beams, if added by `with_sections`
 

@@ -38,7 +38,8 @@ class FinalState:
 
     t: float  # s
     y: NDArray[np.float64]
-    closed: Mapping[str, tuple[float, OngoingContact]]  # by pair: the entry speed its law works with, m/s, and its record
+    # by pair: the entry speed its law works with, m/s (negative while it grows, after a blow), and its record
+    closed: Mapping[str, tuple[float, OngoingContact]]
     labels: Mapping[str, Sequence[str]]  # names along y
     t_assembled: float = 0.0  # s, when closed loops were assembled
     t_first: float = 0.0  # s, when the first of the runs began that lead here

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.results.ledger import Extremes, exchange
-from pliant.results.table import HELD
+from pliant.results.table import HELD, QUANTITIES
 
 if TYPE_CHECKING:  # casadi and numba are imported when a run begins
     from pliant.codegen.llvm import MachineCode
@@ -33,6 +33,32 @@ def observed_along(observe: MachineCode, course: Course) -> NDArray[np.float64]:
     observed = np.empty((course.times.size, observe.n_out))
     evaluate_rows(observe.address, course.times, course.states, course.parameters, observed, observe.n_work, course.constants)
     return observed
+
+
+LOADS = {"reaction_force": 3, "reaction_moment": 3, "multiplier": 1}  # whose extremes are kept: components of each vector
+
+
+def largest_loads(evidence: Evidence, at_contacts: NDArray[np.float64]) -> dict[str, dict[str, tuple[float, float]]]:
+    """By quantity and label: the largest magnitude of loads, and its time, s: in rows, of the course and while contacts are closed.
+
+    at_contacts: see `Stepper.largest`.
+    """
+    found, first = dict[str, dict[str, tuple[float, float]]](), 0
+    for name, width in LOADS.items():
+        labels = evidence.traced.columns[QUANTITIES[name].dims[0]]
+        every, first = [at_contacts[first : first + len(labels)]], first + len(labels)
+        every.append(_largest(evidence.course.times, evidence.observed[:, evidence.traced.layout.observed[name]], width))
+        if isinstance(rows := dict(evidence.values).get(name), np.ndarray) and len(rows):
+            every.append(_largest(evidence.times, rows, width))
+        found[name] = {label: max((float(one[k, 0]), float(one[k, 1])) for one in every) for k, label in enumerate(labels)}
+    return found
+
+
+def _largest(times: NDArray[np.float64], vectors: NDArray[np.float64], width: int) -> NDArray[np.float64]:
+    """(vector, 2): the largest magnitude of each over all rows, and its time."""
+    sizes = np.nan_to_num(np.linalg.norm(vectors.reshape(times.size, -1, width), axis=2))
+    at = np.argmax(sizes, axis=0)
+    return np.stack([sizes[at, np.arange(at.size)], times[at]], axis=1)
 
 
 def extremes_of(traced: TracedSystem, observed: NDArray[np.float64], course: Course) -> Extremes:
