@@ -59,11 +59,11 @@ def masses(system: System) -> Iterator[str]:
 def slenderness(system: System) -> Iterator[str]:
     for link in system.links.values():
         section, length = getattr(link.body, "section", None), getattr(link.body, "length", None)
-        moments = [] if section is None else [moment for moment in (section.Iz, section.Iy) if moment is not None]
-        if not moments or not isinstance(length, float):
+        if section is None or not isinstance(length, float):
             continue
+        moments = [moment for moment in (section.Iz, section.Iy) if moment is not None]
         ratios = [length / math.sqrt(12.0 * moment / section.A) for moment in moments]  # of a rectangle: to its sides
-        for ratio in [x for x in (min(ratios), max(ratios)) if not STOCKY <= x <= THIN][:1]:
+        for ratio in [x for x in sorted(ratios) if not STOCKY <= x <= THIN][:1]:
             than = "less than a beam" if ratio < STOCKY else "more than a thread"
             yield f"body {link.name!r}: length = {length:.6g} m is {ratio:.2g} times the depth of its section, {than} has"
 
