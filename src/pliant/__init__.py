@@ -9,6 +9,7 @@ from pliant.analysis.denoc import Denoc, denoc
 from pliant.analysis.equilibrium import Equilibrium, equilibrium
 from pliant.analysis.linear_model import Linearisation
 from pliant.analysis.linearise import linearise
+from pliant.analysis.plausibility import implausible
 from pliant.analysis.section_forces import section_forces
 from pliant.analysis.stresses import stresses
 from pliant.equations import equations
@@ -294,6 +295,7 @@ __all__ = [
     "floor",
     "hertz_stiffness",
     "hypot",
+    "implausible",
     "inverse_dynamics",
     "linearise",
     "load_model",

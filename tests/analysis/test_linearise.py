@@ -365,3 +365,12 @@ def test_wrong_words_are_refused():
         pl.linearise(pl.System("empty", gravity=(0, 0)))
     with pytest.raises(pl.ModelError, match="at must be an equilibrium of the same mechanism"):
         pl.linearise(slider_crank(), at=pl.equilibrium(system))
+
+
+def test_outputs_of_a_body_are_not_those_of_its_payload():
+    system = pl.System("arm", gravity=(0, -9.81))
+    beam = pl.Beam(length=0.5, section=pl.Section.rectangle(0.02, 0.01), material=pl.STEEL, theory="euler-bernoulli",
+                   modes=pl.Modes("cf", 1), payload=pl.Payload(mass=0.2))  # fmt: skip
+    system.add("fore", beam, joint=pl.Revolute(angle=-pl.pi / 2))
+    assert pl.linearise(system, outputs="tip_position fore").outputs == tuple(f"tip_position fore {axis}" for axis in "xyz")
+    assert pl.linearise(system, outputs="tip_position fore payload y").outputs == ("tip_position fore payload y",)

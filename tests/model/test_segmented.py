@@ -104,6 +104,10 @@ def test_ends_are_those_of_the_whole():
             lambda: pl.segmented(strip(damping=pl.Rayleigh(alpha=1.0, beta=0.1)), 3),
             r"segmented: damping\[0\] must be KelvinVoigt or Rayleigh",
         ),
+        (
+            lambda: pl.segmented(strip(damping=pl.ModalDamping(0.01)), 3),
+            r"Rayleigh\(alpha=0, beta=2 x/w\) gives the ratio x to the",
+        ),
         (lambda: pl.segmented(strip(), 3).at("rod", 1.5), r"body 'rod': station must be in \[0, 1.0\] m, got 1.5"),
     ],
 )

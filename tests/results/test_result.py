@@ -187,6 +187,13 @@ def test_no_flipped_bit_of_a_file_is_returned_unnoticed(lazy, tmp_path):
     assert "unnoticed" not in ends and ends.count("refused") > 4
 
 
+def test_of_body_refuses_what_is_no_quantity_of_bodies(run):
+    with pytest.raises(pl.ModelError, match=r"of_body: quantity must be among .* \(did you mean 'tip_position'\?\), got 'tip_pos'"):
+        run.of_body("tip_pos", "link0")
+    with pytest.raises(pl.ModelError, match=r"of_body: quantity must be one of bodies: .*tip_position.*, got 'q'"):
+        run.of_body("q", "link0")  # a coordinate by the number of a body
+
+
 def older_file(run, tmp_path, *missing):
     """The result as a version would have written it that did not know some quantities."""
     import xarray

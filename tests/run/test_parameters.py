@@ -303,6 +303,32 @@ def test_threads_on_one_compiled_system_give_the_bits_of_one_thread(named):
         assert list(pool.map(run, range(200))) == alone
 
 
+def bar(**more) -> pl.System:
+    system = pl.System("bar", gravity=(0, -9.81))
+    beam = pl.Beam(length=0.8, section=pl.Section.rectangle(0.02, 0.01), material=pl.STEEL, theory="euler-bernoulli",
+                   modes=pl.Modes("cf", 2), **more)  # fmt: skip
+    system.add("bar", beam, joint=pl.Revolute(angle=0.3))
+    return system
+
+
+def test_a_payload_may_weigh_nothing():
+    """As a parameter from 0 kg on, it must be able to."""
+    none = pl.simulate(bar(), 0.05, method=ROUGH, save=0.01)
+    zero = pl.simulate(bar(payload=pl.Payload(mass=0.0)), 0.05, method=ROUGH, save=0.01)
+    named = bar(payload=pl.Payload(mass=pl.Parameter("load", 0.3, "kg", low=0.0)))
+    named = pl.simulate(named, 0.05, method=ROUGH, save=0.01, parameters={"load": 0.0})
+    assert none.values["q"] == pytest.approx(zero.values["q"], rel=1e-9, abs=1e-12)
+    assert none.values["q"] == pytest.approx(named.values["q"], rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("ratios", [lambda x: x, lambda x: (x, 0.02)], ids=["one", "each"])
+def test_a_modal_damping_may_be_a_parameter(ratios):
+    plain = pl.simulate(bar(damping=pl.ModalDamping(ratios(0.03))), 0.05, method=ROUGH, save=0.01)
+    named = bar(damping=pl.ModalDamping(ratios(pl.Parameter("ratio", 0.1))))
+    named = pl.simulate(named, 0.05, method=ROUGH, save=0.01, parameters={"ratio": 0.03})
+    assert plain.values["q"] == pytest.approx(named.values["q"], rel=1e-9, abs=1e-12)
+
+
 def test_structures_are_forgotten_when_there_are_too_many():
     kept = Recent(10)
     for k in range(5):

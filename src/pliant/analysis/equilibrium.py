@@ -16,6 +16,7 @@ from pliant.model.coordinate_pair import coordinate_pairs
 from pliant.model.joint import BALL
 from pliant.model.refused import refuse_controllers, refuse_states, require_bodies
 from pliant.model.system import System
+from pliant.results.kept import check_of_bodies
 from pliant.results.state import LAYOUT, FinalState, OngoingContact
 from pliant.results.table import QUANTITIES
 
@@ -74,6 +75,7 @@ class Equilibrium:
 
     def of_body(self, quantity: str, body: str) -> Floats:
         """The value of a quantity for one body: of_body("tip_position", "arm")."""
+        check_of_bodies("of_body", quantity)
         return self._column(quantity, "body", body)
 
     def _column(self, quantity: str, dimension: str, label: str) -> Floats:

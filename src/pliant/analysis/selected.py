@@ -10,11 +10,12 @@ from pliant.results import components
 from pliant.results.table import QUANTITIES
 
 NOT_OBSERVED = ("work",)  # integrated along a run, so not a function of the state
+OBSERVED = tuple(name for name in QUANTITIES if name not in NOT_OBSERVED)
 
 
 def component_names(labels: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, int]]:
     """For the name of every number that is a function of the state: its quantity and its index there."""
-    return components.component_names([name for name in QUANTITIES if name not in NOT_OBSERVED], labels)
+    return components.component_names(OBSERVED, labels)
 
 
 def selected(part: str, outputs: Sequence[str], labels: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, int]]:
@@ -25,9 +26,9 @@ def selected(part: str, outputs: Sequence[str], labels: Mapping[str, Sequence[st
         if wanted in labels["coordinate"]:
             chosen[wanted] = every[f"q {wanted}"]
             continue
-        hits = {name: place for name, place in every.items() if name == wanted or name.startswith(f"{wanted} ")}
+        hits = components.components_of(wanted, OBSERVED, labels)
         if not hits:
-            known = [*(name for name in QUANTITIES if name not in NOT_OBSERVED), *labels["coordinate"], *every]
+            known = [*OBSERVED, *labels["coordinate"], *every]
             rule = f"must name quantities, such as 'tip_position arm y' or 'arm.angle'{did_you_mean(wanted, known)}"
             raise ModelError.of(part, "outputs", rule, wanted)
         chosen |= hits

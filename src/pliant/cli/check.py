@@ -14,19 +14,25 @@ if TYPE_CHECKING:
 
 
 def check(file: ModelArgument, settings: Set = None, includes_outside: IncludesOutside = False, as_json: AsJson = False) -> None:
-    """Check a model file and print its tree, parameters and run settings; with closed loops, also its degrees of freedom."""
+    """Check a model file and print its tree, parameters and run settings; with closed loops, also its degrees of freedom.
+
+    Warns of numbers that hardly any mechanism has: stiffness, density, mass, slenderness, angles, depth of contacts at the start.
+    """
+    from pliant.analysis.plausibility import implausible
+
     model = load_model(file, includes_outside, settings)
     left = _freedom(model) if model.system.closures else None
+    warnings = [*(left[2] if left is not None else ()), *implausible(model.system)]
     if as_json:
-        loops = {} if left is None else {"with_loops_closed": left[0], "implied_closures": list(left[1]), "warnings": list(left[2])}
-        write_json({"ok": True, **model_data(model), **loops})
+        loops = {} if left is None else {"with_loops_closed": left[0], "implied_closures": list(left[1])}
+        write_json({"ok": True, **model_data(model), **loops, "warnings": warnings})
         return
     say(model.system)
     if left is not None:
         implied = f"; redundant closures: {', '.join(left[1])}" if left[1] else ""
         say(f"{left[0]} degrees of freedom with the loops closed{implied}")
-        for sentence in left[2]:
-            say(f"warning: {sentence}")
+    for sentence in warnings:
+        say(f"warning: {sentence}")
     for line in parameter_lines(model):
         say(line)
     say(model.run if model.run is not None else "no run section")

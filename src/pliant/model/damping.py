@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pliant.errors import ModelError
@@ -78,7 +79,7 @@ class ModalDamping:
 
     def __post_init__(self) -> None:
         part = "ModalDamping"
-        if isinstance(self.ratios, (int, float)):
+        if not isinstance(self.ratios, Sequence):  # a number, or an expression of parameters
             object.__setattr__(self, "ratios", check.not_negative(part, "ratios", self.ratios))
             return
         clean = tuple(check.not_negative(part, f"ratios[{k}]", r) for k, r in enumerate(self.ratios))

@@ -141,6 +141,6 @@ class Payload:
     offset: Sequence[float] = (0.0, 0.0, 0.0)  # m
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "mass", check.positive("Payload", "mass", self.mass, "kg"))
+        object.__setattr__(self, "mass", check.not_negative("Payload", "mass", self.mass, "kg"))
         object.__setattr__(self, "inertia", inertia_matrix("Payload", self.inertia))
         object.__setattr__(self, "offset", check.vector("Payload", "offset", self.offset, "m"))

@@ -189,7 +189,7 @@ class TelescopicBeam:
         for k, damping in enumerate(several):
             wanted = "one of KelvinVoigt, AirDrag, Rayleigh, ModalDamping"
             check.instance(part, f"damping[{k}]", damping, kinds, wanted)
-            if isinstance(damping, ModalDamping) and not isinstance(damping.ratios, float):
+            if isinstance(damping, ModalDamping) and isinstance(damping.ratios, tuple):
                 check.numbers(part, f"damping[{k}].ratios", damping.ratios, len(self.mode_labels))
         names = [type(damping).__name__ for damping in several]
         if len(set(names)) < len(names):

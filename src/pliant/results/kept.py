@@ -36,6 +36,14 @@ def checked_names(part: str, field: str, names: Iterable[str]) -> tuple[str, ...
     return tuple(name for name in QUANTITIES if name in given)
 
 
+def check_of_bodies(part: str, quantity: str) -> None:
+    """Refuse what is no quantity of bodies."""
+    checked_names(part, "quantity", [quantity])
+    if QUANTITIES[quantity].dims[:1] != ("body",):
+        known = [name for name, of in QUANTITIES.items() if of.dims[:1] == ("body",)]
+        raise ModelError.of(part, "quantity", f"must be one of bodies: {', '.join(known)}", quantity)
+
+
 def check_level(part: str, compression: int | None) -> int:
     level = 0 if compression is None else compression
     if isinstance(level, bool) or level not in LEVELS:

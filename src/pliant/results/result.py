@@ -22,7 +22,7 @@ from pliant.results.csv import write_csv
 from pliant.results.drawing import Drawing
 from pliant.results.file_contents import TIME, attributes_of, bodies_of, units_of, write_result
 from pliant.results.file_group import FileGroup, read_group, read_result_group
-from pliant.results.kept import KeptValues, check_level, checked_names
+from pliant.results.kept import KeptValues, check_level, check_of_bodies, checked_names
 from pliant.results.lazy_array import LazyArray, lazy_rows
 from pliant.results.ledger import Extremes, Ledger
 from pliant.results.matlab import write_matlab
@@ -149,6 +149,7 @@ class Result:
 
     def of_body(self, quantity: str, body: str) -> NDArray[np.float64]:
         """A quantity of a body over time, as in of_body("tip_position", "arm")."""
+        check_of_bodies("of_body", quantity)
         return self._column(quantity, "body", body)
 
     @cached_property

@@ -167,7 +167,7 @@ def by_one_thread(
     """Refuse a second thread while one is inside: it would advance a state that is in the middle of a step."""
 
     @functools.wraps(method)
-    def refusing(self: SteppedRun, *given: Given.args, **options: Given.kwargs) -> T:
+    def refusing(self: SteppedRun, /, *given: Given.args, **options: Given.kwargs) -> T:
         if not self._used.acquire(blocking=False):
             rule = "must be used by one thread at a time: start a run for each, or take turns with a lock"
             raise ModelError.of("SteppedRun", method.__name__, rule, "a call during a call by another thread")
