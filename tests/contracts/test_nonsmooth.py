@@ -134,7 +134,7 @@ def judged(system, t_end, compared=("b", "gain")):
         assert found.final is None and found.undefined[0].reason
         return "undefined"
     for name in compared:
-        expected, doubt = by_parameter(system, t_end, name)
+        expected, doubt = by_parameter(system, t_end, name, method=FINE)
         size = max(float(np.linalg.norm(expected)), SMALL)
         error = float(np.linalg.norm(found.final[:, found.names.index(name)] - expected)) / size
         assert error < RIGHT + float(np.linalg.norm(doubt)) / size, (name, error, found.final, expected)
@@ -158,7 +158,8 @@ def test_derivatives_through_an_edge_are_right_or_undefined(edge, place):
 def test_times_of_events_have_right_derivatives_or_none(edge, stop):
     """The event function is zero at its edge, or where a jump crosses zero."""
     b, of = pl.Parameter("b", 0.21), EDGES[edge]
-    level = 0.3 if edge in ("where", "where or", "where where", "sign", "floor", "quantise", "atan2") else float(of(0.4, 0.21)) - 0.1
+    jumps = ("where", "where or", "where where", "sign", "floor", "quantise", "atan2")
+    level = 0.3 if edge in jumps else float(of(0.4, 0.21)) - 0.1
     system, _ = an_arm()
     system.drive("push", ANGLE, lambda t, q, v: 4.0 * b)
     system.event("passes", lambda t, q, v: of(1.2 - 2.0 * q[ANGLE], b) - level, stop=stop)
@@ -176,3 +177,70 @@ def test_a_sampled_controller_is_refused():
     system.drive("push", ANGLE, lambda t, q, v: q["control.u"])
     with pytest.raises(pl.ModelError, match="sampled"):
         pl.sensitivities(system, 0.1, ["b"])
+
+
+# ---- random formulas
+
+
+class Random:
+    """Formulas at random: sums, products and compositions of the vocabulary over t, q, v and two parameters."""
+
+    def __init__(self, seed):
+        self.draw = np.random.default_rng(seed)
+
+    def formula(self, depth=3):
+        """A function of (t, q, v, b, gain)."""
+        if depth == 0:
+            return self._leaf()
+        parts = [self.formula(depth - 1) for _ in range(4)]
+        return self.draw.choice(_COMPOSED)(*parts)
+
+    def _leaf(self):
+        x = round(float(self.draw.uniform(-0.5, 1.5)), 3)
+        leaves = (lambda t, q, v, b, gain: t, lambda t, q, v, b, gain: q, lambda t, q, v, b, gain: 0.2 * v,
+                  lambda t, q, v, b, gain: b + 0.01 * t, lambda t, q, v, b, gain: x + 0.01 * t)  # fmt: skip
+        return leaves[self.draw.integers(len(leaves))]
+
+
+def _of(function):
+    """Functions of formulas as a function of their values."""
+    return lambda *parts: lambda *at: function(*(part(*at) for part in parts[: function.__code__.co_argcount]))
+
+
+_COMPOSED = [_of(function) for function in (
+    lambda x, y: x + y, lambda x, y: x - y, lambda x, y: x * y, lambda x: pl.sin(6.0 * x), lambda x: pl.tanh(x),
+    lambda x, y, z, w: pl.where(x > y, z, w), lambda x, y, z, w: pl.where((x <= y) & (z > y), x, w),
+    lambda x, y: pl.where(pl.sin(20.0 * x) > y, x, y), lambda x, y: pl.sign(x - y), lambda x, y: pl.absolute(x - y),
+    lambda x, y: pl.minimum(x, y), lambda x, y: pl.maximum(x, y), lambda x, y, z: pl.clip(x, y, y + 0.2),
+    lambda x: pl.saturate(x, 0.3), lambda x: 0.3 * pl.floor(3.0 * x), lambda x: pl.quantise(x, 0.15),
+    lambda x, y: 0.3 * pl.atan2(x - y, y - 0.5), lambda x, y: pl.hypot(x, y), lambda x: pl.sqrt(pl.absolute(x)),
+)]  # fmt: skip
+
+RANDOM, AT_ONCE = 300, 20  # formulas in all, and in one test
+
+
+@pytest.mark.parametrize("first", range(0, RANDOM, AT_ONCE))
+def test_no_random_formula_has_silently_wrong_derivatives(first):
+    outcomes = []
+    for k in range(first, first + AT_ONCE):
+        try:
+            system = randomly((drive, state, force, motion)[k % 4], Random(k).formula())
+            outcomes.append(judged(system, 0.5, compared=("b", "gain")[k % 2 : k % 2 + 1]))
+        except pl.SolveError as refused:  # such as an infinite acceleration of a motion at its start
+            assert "must be finite" in str(refused), k
+    assert outcomes.count("right") > AT_ONCE // 3
+
+
+def randomly(place, formula):
+    b, gain = pl.Parameter("b", 0.21), pl.Parameter("gain", 1.5)
+    if place is motion:
+        return motion(lambda t, b: formula(t, 0.3 * t, pl.sin(t), b, gain), b, gain)
+    system, arm = an_arm()
+    if place is state:
+        system.state("x", lambda t, q, v: gain * formula(t, q[ANGLE], v[ANGLE], b, gain))
+        system.drive("push", ANGLE, lambda t, q, v: 3.0 * q["x"])
+    elif place is force:
+        system.force("wind", arm.tip, (0.0, lambda t, q, v: 2.0 * gain * formula(t, q[ANGLE], v[ANGLE], b, gain), 0.0))
+    else:
+        system.drive("push", ANGLE, lambda t, q, v: 2.0 * gain * formula(t, q[ANGLE], v[ANGLE], b, gain))
+    return system

@@ -198,3 +198,19 @@ def test_works_that_were_not_integrated_are_not_zero_but_unknown():
     found = pl.inverse_dynamics(system, {"arm.angle": swing}, 0.5)
     assert np.ptp(found.ledger.energy) > 0.1
     assert np.all(np.isnan(found.values["work"])) and np.isnan(found.ledger.relative_error_max)
+
+
+def test_comparisons_in_formulas_count_at_every_row():
+    """A force that begins at a time, and another at an angle, press on the motor just as they do in a run."""
+
+    def efforts(*forces):
+        system = pl.System("arm", gravity=(0.0, -9.81))
+        body = pl.RigidBody(mass=1.0, inertia=0.05, com=(0.3, 0.0), tip=(0.6, 0.0))
+        arm = system.add("arm", body, joint=pl.Revolute(motion={"angle": lambda t: 0.3 * pl.maximum(t - 0.4, 0.0) ** 2}))
+        for k, force in enumerate(forces):
+            system.force(f"force {k}", arm.tip, (0.0, force, 0.0))
+        return pl.inverse_dynamics(system, t_end=1.0, save=[0.3, 0.6, 0.9]).data["effort"].values[:, 0]
+
+    late, far = (lambda t, q, v: pl.where(t > 0.5, 3.0, 0.0)), (lambda t, q, v: pl.where(q["arm.angle"] > 0.02, 1.0, 0.0))
+    arms = 0.6 * np.cos(0.3 * np.maximum(np.array([0.3, 0.6, 0.9]) - 0.4, 0.0) ** 2)
+    assert np.allclose(efforts(0.0) - efforts(late, far), arms * np.array([0.0, 3.0, 4.0]), rtol=1e-12)
