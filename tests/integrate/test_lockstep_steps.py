@@ -231,7 +231,7 @@ def test_the_approach_speed_is_that_at_the_touch_itself(table) -> None:
     table([GAP])
     vars(events.table).update(closed=[0], entry=[1], impulse=[0], gap=[0])
     lane = lane_of([GAP], [-1e-12], [-3.0], p=np.array([1.0, 2.9]), y=[0.7], begin_impulse=[0.7], member=0.0)
-    shared = SimpleNamespace(floors=[1e-3], floors_step=0)
+    shared = SimpleNamespace(floors=[1e-3], floors_step=0, t_start=-1.0)
     assert events.entry_speed(lane, shared, 0) == 3.0
     lane.gd[0] = -1e-9
     assert events.entry_speed(lane, shared, 0) == 1e-3  # at least what its law needs
@@ -252,7 +252,7 @@ def test_a_start_takes_the_approach_speed_and_forgets_how_corners_were_approache
             "start": 1.0}  # fmt: skip
     lane = lane_of([GAP, CUT], [0.0, 0.0], [0.0, 0.0], member=0.0, gdd=np.array([5.0, 6.0]), **more)
     lane.g_new, lane.gd_new = np.array([-1e-12, -0.1]), np.array([-3.0, 40.0])
-    judge.take_up(lane, SimpleNamespace(floors=[1e-3], floors_step=0, n_plan=0, max_step=1.0))
+    judge.take_up(lane, SimpleNamespace(floors=[1e-3], floors_step=0, n_plan=0, max_step=1.0, t_start=-1.0))
     assert lane.p[1] == 3.0 and lane.start == 0.0 and lane.due == 1.0 and lane.held == [0.0]
     assert lane.gdd.tolist() == [5.0, 0.0]  # the force begins at zero, and gaps go on as before
 
