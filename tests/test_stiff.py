@@ -188,3 +188,13 @@ def test_a_step_that_underflows_says_where_when_and_what_to_try(method):
     assert "t = 1.41" in result.message
     assert "body.displacement" in result.message
     assert "try" in result.message
+
+
+@pytest.mark.parametrize(
+    "method", [pl.Rodas5P(1e-6, 1e-9), pl.Radau5(1e-6, 1e-9), pl.RealTime(1e-2)], ids=lambda m: type(m).__name__
+)
+def test_a_body_that_nothing_accelerates_moves_on_by_implicit_methods(method):
+    """Its equations have no operation at all, in which the cost of a factorisation could be counted."""
+    system = pl.System("coasting", gravity=(0, 0))
+    system.add("puck", pl.RigidBody(mass=1.0, inertia=0.1), joint=pl.Prismatic(axis="x", rate=2.0))
+    assert pl.simulate(system, 1.0, method=method)["puck.displacement"][-1] == pytest.approx(2.0, rel=1e-12)

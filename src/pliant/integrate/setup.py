@@ -98,7 +98,7 @@ def _chained(rates: dict[int, int]) -> dict[int, int]:
 
 def _note_costs(memory: Memory, kernel: JacobianKernel | None, size: int) -> None:
     """Note the costs of a Jacobian and of a factorisation, in evaluations of the right-hand side; differences count themselves."""
-    evaluation = kernel.rhs_operations if kernel is not None else OPERATIONS_A_COMPONENT * int(memory.run["n"])
+    evaluation = max(kernel.rhs_operations, 1) if kernel is not None else OPERATIONS_A_COMPONENT * int(memory.run["n"])
     systems = 1 + 4 * int(memory.run["pairs"])  # a complex product is four real ones
     factorisation = size**3 / 3.0 * systems
     iteration = 2 * size**2 * systems + 3 * int(memory.run["schemed"]) ** 2 * int(memory.run["n_newton"])  # ... and T, T^-1, 1/h
