@@ -190,6 +190,12 @@ def test_every_formulation_agrees_on_play(formulation, cycle) -> None:
     assert run.values["q"][-1] == pytest.approx(cycle.values["q"][500], abs=1e-9)
 
 
+def test_the_start_of_a_geared_coordinate_is_not_moved_past_the_zero_of_its_gear() -> None:
+    """The gear counts from the initial values of the model: `angle=` moves its zero, so `starts=` must not do otherwise unasked."""
+    with pytest.raises(ModelError, match=r"starts must not be given for a geared coordinate.*load\.angle"):
+        pl.ensemble(servo(geared=True), 0.01, starts={"load.angle": [0.1, 0.2]})
+
+
 def test_a_flank_has_the_restitution_asked_between_two_geared_bodies() -> None:
     """No drive: x = a + 2 b bounces between the flanks, each time at 0.7 of its speed; 2 J a' - J b' stays."""
     system = pl.System("free gears", gravity=(0, 0))

@@ -356,6 +356,21 @@ def test_a_function_that_is_not_a_number_is_counted(equations, kernel):
     assert 0 < stepper.blind[0] < stepper.statistics.accepted
 
 
+def test_the_time_limit_holds_among_the_rows_of_one_step(equations):
+    """A fall takes a few long steps; a limit used up among the rows of one leaves those up to the state, and the run can go on."""
+    stepper = Stepper(equations.falling, 2, 0, DOP853(rtol=1e-6, atol=1e-9, first_step=0.5), max_seconds=1e-9)
+    times = np.linspace(0.0, 100.0, 1001)
+    stepper.start(0.0, [0.0, 0.0], [2.0], save=times)
+    assert stepper.advance(100.0).status is Status.OUT_OF_TIME
+    saved, states = stepper.rows()
+    assert stepper.t < 100.0 and saved[-1] <= stepper.t and saved.size < times.size
+    assert np.allclose(states[:, 0], -(saved**2), rtol=1e-9)
+    stepper._max_seconds = math.inf
+    assert stepper.advance(100.0).status is Status.REACHED
+    saved, states = stepper.rows()
+    assert np.array_equal(saved, times) and np.allclose(states[:, 0], -(times**2), rtol=1e-9)
+
+
 def test_the_time_limit_holds_while_events_occur(equations, kernel):
     stepper = Stepper(equations.oscillator, 2, 0, RK4(step=1e-3), events=kernel(quick), n_events=1, max_seconds=0.2)
     stepper.start(0.0, [1.0, 0.0])

@@ -447,6 +447,38 @@ def test_tsit5_agrees_with_the_general_loop() -> None:
     assert int(own.steps.sum()) <= 1.5 * int(general.steps.sum())
 
 
+def test_what_a_member_gives_in_lock_step_does_not_depend_on_how_many_there_are() -> None:
+    """A beam's length changes its shapes, so each member is compiled for itself; four of them run in lock-step as twenty do."""
+    length, section = pl.Parameter("L", 1.0), pl.Section.rectangle(0.02, 0.02)
+    system = pl.System("arm", gravity=(0, -9.81))
+    beam = pl.Beam(length=length, section=section, material=pl.STEEL, modes=pl.Modes("cf", 1), theory="euler-bernoulli")
+    system.add("arm", beam, joint=pl.Revolute(angle=0.3))
+    lengths = np.linspace(0.9, 1.1, 20)
+    few, many = (pl.ensemble(system, 0.05, parameters={"L": lengths[:n]}, method=METHOD, loop="lockstep") for n in (4, 20))
+    assert few.attrs["loop"] == many.attrs["loop"] == "lockstep" and few.attrs["run_by_simulate"] == 0
+    np.testing.assert_array_equal(few.q_end, many.q_end[:4])
+
+
+def test_an_ensemble_of_which_no_member_fits_lock_step_says_so() -> None:
+    """A ball that touches to round-off at the start is left to `simulate`."""
+    system = sliding_ball(0.7, 0.2)
+    own = pl.ensemble(system, 0.01, starts={"ball.y": [0.05, 0.05]}, method=METHOD, loop="lockstep")
+    assert own.attrs["run_by_simulate"] == 2 and own.attrs["loop"].startswith("general: simulate ran all members")
+
+
+def test_a_crest_between_the_ends_of_steps_is_seen() -> None:
+    """A wave that taps a ball at rest, 1e-7 to 2e-7 m deep: no error control looks at it, and a cubic is not accurate enough."""
+    for at in (0.41, 0.455, 0.5, 0.545, 0.59):
+        system = pl.System("wave", gravity=(0, 0))
+        motion = lambda t, at=at: 0.04 * pl.cos(10 * pl.pi * (t - at)) * (1 - 2 * (t - at) ** 2 / (1 + 10 * (t - at) ** 2))  # noqa: E731
+        pusher = system.add("pusher", pl.RigidBody(mass=1e-3, inertia=1e-6), joint=pl.Prismatic(motion=motion))
+        ball = system.add("ball", pl.RigidBody(mass=0.1, inertia=1e-4), joint=pl.Planar(position=(0.06, 0)))
+        law, face = pl.HuntCrossley(stiffness=1e6, restitution=0.7), pl.Plane(normal=(1, 0), on=pusher.root)
+        system.contact(points=pl.Sphere(ball.root, 0.02), against=face, normal=law, name="tap")
+        starts, method = {"ball.x": 0.06 - 1e-7 * np.linspace(1.0, 2.0, 4)}, pl.DOP853(rtol=1e-2, atol=1e-2)
+        assert np.all(pl.ensemble(system, 1.0, starts=starts, method=method, loop="lockstep").touches >= 1)
+
+
 def test_functions_without_an_instruction_of_their_own_are_taken_by_ours() -> None:
     """A spring and a damper that harden, as formulas: the C library's functions in the general loop, ours in lock-step."""
     system = pl.System("arm", gravity=(0, -9.81))

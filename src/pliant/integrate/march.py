@@ -72,11 +72,11 @@ BEYOND = 1.05  # factor on the distance to a corner: end of a step that is to lo
 
 def _advance(run: Any) -> int:
     """Integrate until run.t_stop, through the pieces of time, to an event that the caller must know of, trouble, or run.budget
-    evaluations; returns a code of `status`."""
+    evaluations and rows; returns a code of `status`."""
     code = ON
-    run.enough = run.rhs_evaluations + run.budget
     if run.flushed:
         _take_buffers_back(run)
+    run.enough = _spent(run) + run.budget
     if run.entering:
         if run.starting and run.judging:
             begin(run)
@@ -100,6 +100,12 @@ def _advance(run: Any) -> int:
         if code == ON:
             code = _enter(run)
     return code
+
+
+@compiled
+def _spent(run: Any) -> int:
+    """Evaluations and rows so far: a row costs about as much, and one step can have thousands."""
+    return int(run.rhs_evaluations + run.first_row + run.n_rows)
 
 
 @compiled
@@ -213,7 +219,8 @@ def _march(run: Any) -> int:
                 continue
             if code != ON:
                 return code
-        _save(run, run.waiting_h, run.waiting_t)
+        if not _save(run, run.waiting_h, run.waiting_t):
+            return GO_ON
         if _all_saved(run):
             return PAUSED
         run.waiting = 0
@@ -239,7 +246,7 @@ def _try_step(run: Any) -> int:
     """Choose h, attempt it, find events: ON if a step is ready to be taken, REFUSED if the next must be shorter."""
     if run.accepted + run.rejected >= run.max_steps:
         return STEP_LIMIT
-    if run.rhs_evaluations >= run.enough:
+    if _spent(run) >= run.enough:
         return GO_ON
     if _full(run):
         return FULL
@@ -369,8 +376,11 @@ def _save_notes(run: Any, t_new: float) -> None:
 
 
 @compiled
-def _save(run: Any, h: float, t_new: float) -> None:
-    """Save the end of the step, or the requested times in (t, t_new]: inside by dense output, at the end the exact end state."""
+def _save(run: Any, h: float, t_new: float) -> bool:
+    """Save the end of the step, or the requested times in (t, t_new]: inside by dense output, at the end the exact end state.
+
+    False if the budget is used up before: the next call continues. A budget of zero only ends the step that is waiting.
+    """
     if run.save == SAVE_STEPS:
         _put_row(run, t_new, run.y_new)
     elif run.save == SAVE_TIMES:
@@ -378,6 +388,8 @@ def _save(run: Any, h: float, t_new: float) -> None:
         acts = run.at_ends != 0 and run.waiting_hit > 0.0 and hit_matters(run)
         while run.next_save < run.n_plan and plan[run.next_save] <= last:
             t = plan[run.next_save]
+            if run.budget > 0 and _spent(run) >= run.enough:
+                return False
             if acts and t >= t_new - ULPS * abs(t_new):
                 break  # the state is beyond the event: the row waits for the equations that hold from here on
             if t == t_new:
@@ -386,6 +398,7 @@ def _save(run: Any, h: float, t_new: float) -> None:
                 interpolate(run, run.spare, h, (t - run.t) / h)
                 _put_row(run, t, run.spare)
             run.next_save += 1
+    return True
 
 
 @compiled

@@ -113,16 +113,6 @@ class PausingStepper(Stepper):
             ints[_ENTERING] = 1
         return code
 
-    def give_up(self) -> None:
-        """Discard the waiting step, as if it had been refused, but keep its length."""
-        run = self._run
-        run["waiting"] = 0
-        self._memory.arrays["hit"][:] = 0
-        run["accepted"] -= 1
-        run["rejected"] += 1
-        if run["error_rows"] > 0:
-            run["h"] = max(float(run["h"]), float(run["waiting_h"]))
-
     def stand(self) -> None:
         """Make the present state of the march the row."""
         self.row[:] = self.y

@@ -65,7 +65,7 @@ MOTION = {  # present state of the run; times in s
     "starting": "i8",
     "entering": "i8",
     "restart": "i8",
-    "budget": "i8",  # evaluations of the right-hand side before control returns to Python
+    "budget": "i8",  # evaluations of the right-hand side, and rows, before control returns to Python
     "next_save": "i8",
     "knot": "i8",  # beginning of the piece of time that contains t
     "n_rows": "i8",
@@ -124,7 +124,7 @@ MOTION = {  # present state of the run; times in s
     "least_pivot": "f8",  # smallest pivot of C_q of the dependent coordinates at the last factorisation
     "chosen_pivot": "f8",  # the same when they were chosen
     # phases
-    "enough": "i8",  # count of evaluations at which control returns to Python
+    "enough": "i8",  # count of evaluations and rows at which control returns to Python
     "n_closed": "i8",  # number of closed contacts
     "n_close_by": "i8",
     "new_phase": "i8",  # a new phase that the caller does not know of yet

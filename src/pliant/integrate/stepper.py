@@ -369,7 +369,14 @@ class Stepper:
             self._on_phase()
 
     def _take_waiting_step(self, loop: CompiledLoop) -> None:
-        """If a run ends between two windows of one step, go to the end of that step, so that no row is later than the state."""
+        """If a run ends among the rows of one step, make no row later than the state: go to the end of the step, or discard it.
+
+        Rows in windows have been handed over.
+        """
+        if self._windows is None and self._run["waiting"]:
+            self.give_up()
+            late = int(np.count_nonzero(self._memory.arrays["row_t"][: int(self._run["n_rows"])] > self._run["t"]))
+            self._memory.set(n_rows=int(self._run["n_rows"]) - late, next_save=int(self._run["next_save"]) - late)
         with contextlib.suppress(KeyboardInterrupt), postponed():  # one interrupt is enough
             while self._windows is not None and self._run["waiting"]:
                 if int(self._run["next_save"]) >= int(self._run["n_plan"]) and self._run["pausing"]:
@@ -378,6 +385,16 @@ class Stepper:
                     self._next_window()
                 self._run["budget"] = 0
                 loop(self._memory.address)
+
+    def give_up(self) -> None:
+        """Discard the waiting step, as if it had been refused, but keep its length."""
+        run = self._run
+        run["waiting"] = 0
+        self._memory.arrays["hit"][:] = 0
+        run["accepted"] -= 1
+        run["rejected"] += 1
+        if run["error_rows"] > 0:
+            run["h"] = max(float(run["h"]), float(run["waiting_h"]))
 
     def members(self, pieces: PiecesOfTime) -> MemberRuns:
         """Instead of advancing: many runs like the one started here."""
@@ -390,18 +407,23 @@ class Stepper:
         return self._memory
 
     def _piece(self, loop: CompiledLoop) -> int:
-        """One call of the compiled loop; the number of evaluations is chosen by their measured cost."""
+        """One call of the compiled loop; the number of evaluations and rows is chosen by their measured cost."""
         run = self._run
         run["budget"] = self._budget
-        began, evaluations = perf_counter(), int(run["rhs_evaluations"])
+        began, spent = perf_counter(), self._spent
         code = loop(self._memory.address)
         if code == GO_ON:
             seconds = max(perf_counter() - began, 1e-7)
-            wanted = (int(run["rhs_evaluations"]) - evaluations) * min(PIECE, self._max_seconds) / seconds
+            wanted = (self._spent - spent) * min(PIECE, self._max_seconds) / seconds
             self._budget = int(min(max(wanted, 1.0), 16.0 * self._budget))
         elif code == FULL:
             self._flush()
         return code
+
+    @property
+    def _spent(self) -> int:
+        """Evaluations and rows so far."""
+        return int(self._run["rhs_evaluations"]) + int(self._run["first_row"]) + int(self._run["n_rows"])
 
     def _flush(self) -> None:
         """Copy the contents of the buffers; if this is interrupted, the same entries are stored again under the same numbers."""

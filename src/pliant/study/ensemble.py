@@ -96,10 +96,11 @@ def ensemble(
         explicit = chosen.explicit
         side_by_side = LockstepEnsemble(
             plan, explicit.method, t_end, kept, max_steps, store, chosen.runner, given=method, most_steps=explicit.most_steps,
-            most=chosen.most,
+            most=chosen.most, fewest_alike=chosen.fewest_alike,
         )  # fmt: skip
         side_by_side.run(min(workers, plan.count), progress)
-        told = {"loop": chosen.words, "run_by_simulate": side_by_side.alone}
+        all_alone = f"general: simulate ran all members, as none could run in {chosen.words}"
+        told = {"loop": all_alone if side_by_side.alone == plan.count else chosen.words, "run_by_simulate": side_by_side.alone}
         if side_by_side.gpu_seconds:
             told["gpu_seconds"] = side_by_side.gpu_seconds
         return store.dataset(side_by_side.interrupted).assign_attrs(told)

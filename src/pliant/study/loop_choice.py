@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pliant.errors import ModelError, SolveError
 from pliant.study.ensemble_keep import KeepPlan
 from pliant.study.explicit_choice import ExplicitChoice, explicit_choice
-from pliant.study.lockstep import FEWEST, ON_CORES, ON_GPU, Batch, Runner, host_runner, reason_against
+from pliant.study.lockstep import FEWEST, FEWEST_ALIKE, ON_CORES, ON_GPU, Batch, Runner, host_runner, reason_against
 from pliant.study.members import MemberPlan
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ class LoopChoice:
     runner: Callable[[Compiled, bool], Runner] | None = None  # None: the general loop
     explicit: ExplicitChoice | None = None
     most: Batch = ON_CORES  # members at a time
+    fewest_alike: int = FEWEST_ALIKE  # members of one structure that run in lock-step; 1 if it was asked for, whatever that costs
 
 
 def choose_loop(
@@ -55,7 +56,8 @@ def choose_loop(
     if reason:
         return LoopChoice(f"{GENERAL}: {reason}")
     where, runner, most = _where(explicit.method, device)
-    return LoopChoice(f"{where}; {explicit.words}" if explicit.words else where, runner, explicit, most)
+    words = f"{where}; {explicit.words}" if explicit.words else where
+    return LoopChoice(words, runner, explicit, most, 1 if must else FEWEST_ALIKE)
 
 
 def _where(method: Method, device: str) -> tuple[str, Callable[[Compiled, bool], Runner], Batch]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pliant.codegen.guards import ALWAYS
-from pliant.integrate.lockstep.events import CALM, CUT, NEAR_CUT, NEVER, PASSED
+from pliant.integrate.lockstep.events import CALM, CUT, NEAR_CUT, NEVER, PASSED, UNSURE
 from pliant.integrate.lockstep.stages import StageWriter
 
 EXTREMES = {"lowest": "olt", "highest": "ogt"}  # of works: names, and comparisons that make a value the new one
-DIP = 0.15  # of the change of slope times the step: more than 4/27
+DIP = 0.15 + UNSURE / 16.0  # of the change of slope times the step: more than 4/27, and how far a function may be from its cubic
 PROJECTIONS = 2  # Newton steps at the end of a step, as in `march`
 
 

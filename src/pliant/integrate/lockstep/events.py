@@ -16,6 +16,7 @@ NEAR_CUT = 1e-2  # of the step: how closely corners are located, since the equat
 OVER = 2e-3  # of the distance to a corner: how far beyond it a step ends that is to locate it
 SHORT = 0.9  # of the distance to the end of a contact: a first step goes so far, since the force is not smooth at its end
 BEYOND_EVENT = 0.25  # of what is near enough: how far beyond another event a step is to end
+UNSURE = 0.5  # of the change of slope times the step: how far a function may be from its cubic, times s^2 (1 - s)^2
 CALM, PASSED = 1.0, 2.0  # after a step (`calm`): no event happened; only corners were passed, and are at its end
 MOST_TRIES = 30  # attempts to locate one event
 
@@ -101,7 +102,7 @@ def shorter_step(lane: Any, shared: Any, found: int) -> float:
             until = turning_point(lane, e, side)
         x = INF
         if does != PEAK:
-            x = crossing(lane, e, side, until)
+            x = crossing(lane, e, side, until)  # the bottom itself, if the cubic does not cross zero before
         elif lane.tries < shared.peak_tries:
             x = peak_inside(lane, e)
         if x < earliest:
@@ -178,7 +179,10 @@ def counts(e: int, side: float) -> bool:
 
 
 def turning_point(lane: Any, e: int, side: float) -> float:
-    """Where an event function's cubic dips beyond zero between ends on the same side, as a fraction of the step; 0: nowhere."""
+    """Where an event function dips beyond zero between ends on the same side, or may do so, as a fraction of the step; 0: nowhere.
+
+    Its cubic is off by a fourth derivative times s^2 (1 - s)^2: if it comes nearer to zero than that, the step is to end there.
+    """
     g, g_new = lane.g[e] * side, lane.g_new[e] * side
     m, m_new = lane.step * lane.gd[e] * side, lane.step * lane.gd_new[e] * side
     if m >= 0.0 or m_new <= 0.0:
@@ -194,8 +198,8 @@ def turning_point(lane: Any, e: int, side: float) -> float:
     if not (0.0 < s < 1.0):
         return 0.0
     lowest = g + s * (m + s * (c + s * d))
-    dead = dead_of(lane, e)
-    return s if lowest < -dead else 0.0
+    doubt = UNSURE * (s * (1.0 - s)) * (s * (1.0 - s)) * (m_new - m)
+    return s if lowest < doubt - dead_of(lane, e) else 0.0
 
 
 def crossing(lane: Any, e: int, side: float, high: float) -> float:
