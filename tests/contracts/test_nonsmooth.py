@@ -11,7 +11,7 @@ from differences import by_parameter
 from pliant.scalar import FUNCTIONS
 
 FINE = pl.DOP853(rtol=1e-10, atol=1e-13)
-RIGHT = 1e-4  # relative error of derivatives
+RIGHT, SMALL = 1e-4, 1e-3  # relative error of derivatives; smaller ones are compared with this
 ANGLE = "arm.angle"
 
 # Functions of x with an edge at x = b, and for floors at its multiples, by the names of the vocabulary that they use.
@@ -125,19 +125,19 @@ def a_ball():
 PLACES = (drive, drive_by_angle, drive_by_rate, force, motor, strut, state, motion, normal_law, damping_law, friction_law)
 
 
-def judged(system, t_end, names=("b", "gain")):
+def judged(system, t_end, compared=("b", "gain")):
     """'right', 'undefined' or 'ended early'; a wrong derivative raises."""
-    found = pl.sensitivities(system, t_end, names, method=FINE, save=[t_end])
+    found = pl.sensitivities(system, t_end, ["b", "gain"], method=FINE, save=[t_end])
     if not found.result.ok:
         return "ended early"  # as where a motion's acceleration is infinite
     if not found.ok:
         assert found.final is None and found.undefined[0].reason
         return "undefined"
-    for k, name in enumerate(names):
+    for name in compared:
         expected, doubt = by_parameter(system, t_end, name)
-        size = max(float(np.linalg.norm(expected)), 1e-6)
-        error = float(np.linalg.norm(found.final[:, k] - expected)) / size
-        assert error < RIGHT + float(np.linalg.norm(doubt)) / size, (name, error, found.final[:, k], expected)
+        size = max(float(np.linalg.norm(expected)), SMALL)
+        error = float(np.linalg.norm(found.final[:, found.names.index(name)] - expected)) / size
+        assert error < RIGHT + float(np.linalg.norm(doubt)) / size, (name, error, found.final, expected)
     return "right"
 
 
@@ -151,3 +151,29 @@ def test_derivatives_through_an_edge_are_right_or_undefined(edge, place):
     system = place(EDGES[edge], pl.Parameter("b", 0.21), pl.Parameter("gain", 1.5))
     outcome = judged(system, 0.5 if "law" not in place.__name__ else 0.12)
     assert outcome == "right" or edge not in ALWAYS
+
+
+@pytest.mark.parametrize("stop", (False, True), ids=("recorded", "stops"))
+@pytest.mark.parametrize("edge", EDGES)
+def test_times_of_events_have_right_derivatives_or_none(edge, stop):
+    """The event function is zero at its edge, or where a jump crosses zero."""
+    b, of = pl.Parameter("b", 0.21), EDGES[edge]
+    jumping = ("where", "where or", "where where", "sign", "floor", "quantise", "atan2")
+    level = 0.3 if edge in jumping else float(of(0.4, 0.21)) - 0.1
+    system, _ = an_arm()
+    system.drive("push", ANGLE, lambda t, q, v: 4.0 * b)
+    system.event("passes", lambda t, q, v: of(1.2 - 2.0 * q[ANGLE], b) - level, stop=stop)
+    found = pl.sensitivities(system, 0.4, ["b"], method=FINE, save=[0.4])
+    if not found.ok:
+        return
+    times, doubt = by_parameter(system, 0.4, "b", lambda run: np.array([event.t for event in run.events]))
+    assert np.allclose([event.time[0] for event in found.events], times, rtol=RIGHT, atol=1e-6 + float(np.max(doubt, initial=0.0)))
+
+
+def test_a_sampled_controller_is_refused():
+    system, _ = an_arm()
+    b = pl.Parameter("b", 0.21)
+    system.sampled("control", 0.01, lambda t, q, v, measured, memory: pl.where(q[ANGLE] > b, 1.0, -1.0), "u")
+    system.drive("push", ANGLE, lambda t, q, v: q["control.u"])
+    with pytest.raises(pl.ModelError, match="sampled"):
+        pl.sensitivities(system, 0.1, ["b"])

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from pliant.integrate.rows import evaluate_rows
 
 if TYPE_CHECKING:
+    from pliant.codegen.directional_kernel import DirectionalCall
     from pliant.codegen.llvm import MachineCode
-    from pliant.study.saltation import Walk
+    from pliant.study.saltation import EventPoint, Walk
 
 Floats = NDArray[np.float64]
 
@@ -28,12 +29,14 @@ MOST_CORNERS = 64  # in a half of a step
 # are in the ratio of the distances, at a root in that of their roots, at a jump they are equal.
 SPANS = (-1.0, 1.0), (1.0, 4.0), (-1.0, -4.0)  # across the edge, beyond it, before it
 CLOSE, SHORTEST, RATIO = 1e-6, 1e-12, 1e4
+EVENT_CLOSE = 1e-10  # the same for an event function, which was located to 1e-12 s
 STEEPEST = 1e-3  # largest ratio of the differences at an edge that derivatives may cross; two corners side by side have less
 NOISE = 1e-10  # fraction of the largest rate: smaller differences are round-off
 
 
 JUMPS = ("the equations jump there, in a formula or a law, and this is not an event of the run: derivatives beyond it are not "
          "computed (a comparison in `where`, or a time among the breakpoints of a formula, is an event)")  # fmt: skip
+FUNCTION_JUMPS = "its function jumps across zero, and the derivative of its time is not computed: write it without the jump"
 STEEP = "the equations are infinitely steep there: derivatives beyond it are not computed"
 
 
@@ -148,6 +151,18 @@ def reason_at_event(walk: Walk, k: int, p: Floats, p_next: Floats) -> str:
     before, after = rhs(t, y, p), rhs(t, y, p_next)
     jumps, *steep = _grow(f, np.max(np.abs([before, after])))
     return JUMPS if jumps else STEEP if any(steep) else ""
+
+
+def function_jumps(call: DirectionalCall, row: int, point: EventPoint) -> bool:
+    """Whether an event function jumped across zero at a point, or p did so for it, instead of crossing it."""
+    close, none = EVENT_CLOSE * (1.0 + abs(point.t)), (np.zeros((point.y.size, 1)), None, np.zeros((point.p.size, 1)))
+
+    def g(distance: float) -> Floats:
+        s = distance * close
+        return call(point.t + s, point.y + s * point.slope, point.p, *none)[0][row : row + 1]
+
+    stays = g(-RATIO) * g(RATIO) > 0.0 and g(-1.0) * g(1.0) > 0.0
+    return bool(stays or _grow(g, np.max(np.abs([g(-1.0), g(1.0)])))[0])
 
 
 def _grow(f: Callable[[float], Floats], size: Any) -> tuple[NDArray[np.bool_], ...]:

@@ -26,10 +26,11 @@ TOGETHER = 1e-6
 def event_derivatives(walk: Walk, result: Result) -> Iterator[tuple[EventRecord, Floats]]:
     """Every event of the result with the derivative of its time, as far as derivatives exist."""
     logged = sorted(walk.run.stepper.logged(), key=lambda event: event.t)
+    undefined = {(one.t, one.name) for one in walk.undefined}
     for event, located in zip(result.events, logged, strict=True):
         point = point_at(walk, located.t)
         slope = None if point is None else walk.time_of_record(located.index, point)
-        if slope is not None:
+        if slope is not None and (event.t, event.name) not in undefined:
             yield event, slope
 
 

@@ -24,7 +24,7 @@ from pliant.integrate.tableaus import DOP853, Tableau
 from pliant.integrate.variation import Tolerances, Variation
 from pliant.run.simulate import Run
 from pliant.run.theta import Theta, active_entries
-from pliant.study.edges import first_edge, reason_at_event
+from pliant.study.edges import FUNCTION_JUMPS, first_edge, function_jumps, reason_at_event
 from pliant.study.near_misses import Approach, approaches, cubic
 from pliant.trace.contacts import PairSlots
 from pliant.trace.layout import CONSTANTS, PIECES
@@ -216,7 +216,7 @@ class Walk:
                 raise SolveError(f"sensitivities: S must be finite and within its error tolerance, but was not {after}")
             self.phases.append(Phase(float(tape.times[first, 0]), p.copy(), dp.copy(), times[asked:end], states, tangents))
             asked, s = end, self.variation.s
-            if self._crosses_edge(first, last, p) or self._misses(near):
+            if self._crosses_edge(first, last, p) or self._event_jumps() or self._misses(near):
                 return
             if last == len(tape.times):
                 self._finish(last - 1, p, dp, s)
@@ -239,6 +239,18 @@ class Walk:
         if crossed is not None:
             self._stop_at(Undefined(crossed.t, crossed.operation, crossed.reason))
         return crossed is not None
+
+    def _event_jumps(self) -> bool:
+        """Whether the function of an event of the last phase jumped across zero, so that its time has no derivative here."""
+        phase = self.phases[-1]
+        for event in self.run.stepper.logged():
+            if phase.times.size and phase.times[0] <= event.t <= phase.times[-1]:
+                point, rows = self.point_in(phase, event.t), self._event_call(event.index, 1)
+                grazes = self.time_of_record(event.index, point) is None and self.time_of(event.index, point)[1] != 0.0
+                if not grazes and function_jumps(*rows, point):
+                    self._stop_at(Undefined(event.t, self._name(event.index), FUNCTION_JUMPS))
+                    return True
+        return False
 
     def _misses(self, near: Sequence[Approach]) -> bool:
         """Whether an event that matters was so near in the last phase that a change within the tolerances would cause it."""
@@ -374,6 +386,9 @@ class Walk:
         seen = self._look_at(e, point)
         if self._is_undone(k, e, point, seen):
             self.undefined.append(Undefined(point.t, self._name(e), self._grazing(e, seen.rate)))
+            return None
+        if self.traced.events[e].flag is not None and function_jumps(*self._event_call(e, 1), point):
+            self.undefined.append(Undefined(point.t, self._name(e), FUNCTION_JUMPS))
             return None
         return seen.dt
 

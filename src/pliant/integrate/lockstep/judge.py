@@ -446,6 +446,6 @@ def claim(shared: Any) -> int:  # written in text: it is atomic
 
 
 JUDGES = (
-    *events.FUNCTIONS, *lengths.FUNCTIONS, *back.FUNCTIONS, set_kind, restart, set_probe, set_bend, measure_works, set_out, choose,
-    step_on, act, put_row, finish, take, end_member, take_up, move, judge_attempt, judge, begin, judge_left,
+    *events.FUNCTIONS, *lengths.FUNCTIONS, *back.FUNCTIONS, set_kind, restart, set_probe, set_bend, measure_works, set_out,
+    follow_jumps, choose, step_on, act, put_row, finish, take, end_member, take_up, move, judge_attempt, judge, begin, judge_left,
 )  # fmt: skip
