@@ -142,12 +142,14 @@ def test_white_noise_leaves_no_pattern():
     assert [one.warnings for one in found] == [()] * 10
 
 
-def test_a_switching_time_is_found_together_with_its_gain():
+@pytest.mark.parametrize("told", [True, False], ids=["breakpoints", "where"])
+def test_a_switching_time_is_found_together_with_its_gain(told):
     time = np.linspace(0.0, 1.5, 151)
 
     def pushed(start, gain):
         system, switch, gain = oscillator(), pl.Parameter("switch", start, "s", low=0.0, high=1.4), pl.Parameter("gain", gain)
-        system.drive("push", "s.displacement", pl.Formula(lambda t, q, v: pl.where(t > switch, gain, 0.0), breakpoints=(switch,)))
+        breakpoints = (switch,) if told else ()
+        system.drive("push", "s.displacement", pl.Formula(lambda t, q, v: pl.where(t > switch, gain, 0.0), breakpoints=breakpoints))
         return system
 
     truth = pl.simulate(pushed(0.5, 2.6), 1.5, save=time.tolist())

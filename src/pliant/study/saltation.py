@@ -247,7 +247,8 @@ class Walk:
         for event in self.run.stepper.logged():
             if phase.times.size and phase.times[0] <= event.t <= phase.times[-1]:
                 point, rows = self.point_in(phase, event.t), self._event_call(event.index, 1)
-                if function_jumps(*rows, point):
+                grazes = self.time_of_record(event.index, point) is None and self.time_of(event.index, point)[1] != 0.0
+                if not grazes and function_jumps(*rows, point):
                     self._stop_at(Undefined(event.t, self._name(event.index), FUNCTION_JUMPS))
                     return True
         return False
