@@ -18,17 +18,18 @@ STEPS = 5000  # more than any of these runs needs with the default method
 
 
 def block(law: pl.Karnopp, corners: int, tilt: float = 0.0, speed: float = 0.0, spin: float = 0.0) -> pl.System:
-    """A block that lies on its 2 corners in the plane, or its 4 in space, x down the slope; it has yet to sink in."""
+    """A block that lies on its 2 corners in the plane, or its 4 in space, x down the slope, as deep as its weight presses it in."""
+    height = HEIGHT / 2 - (MASS * G * math.cos(tilt) / (corners * STIFFNESS)) ** (2 / 3)
     if corners == 2:
         system = pl.System("block", gravity=(G * math.sin(tilt), -G * math.cos(tilt)))
-        joint: pl.Planar | pl.Free = pl.Planar(position=(0, HEIGHT / 2), velocity=(speed, 0), rate=spin)
+        joint: pl.Planar | pl.Free = pl.Planar(position=(0, height), velocity=(speed, 0), rate=spin)
         body = system.add("block", pl.RigidBody(mass=MASS, inertia=MASS * (WIDTH**2 + HEIGHT**2) / 12), joint=joint)
         points = [body.at((x, -HEIGHT / 2)) for x in (-WIDTH / 2, WIDTH / 2)]
         normal: tuple[float, ...] = (0, 1)
     else:
         system = pl.System("block", gravity=(G * math.sin(tilt), 0, -G * math.cos(tilt)))
         squares = np.array([WIDTH**2, DEPTH**2, HEIGHT**2])
-        joint = pl.Free(position=(0, 0, HEIGHT / 2), velocity=(speed, 0, 0), angular_velocity=(0, 0, spin))
+        joint = pl.Free(position=(0, 0, height), velocity=(speed, 0, 0), angular_velocity=(0, 0, spin))
         inertia = tuple(MASS / 12 * (squares.sum() - squares))
         body = system.add("block", pl.RigidBody(mass=MASS, inertia=inertia), joint=joint)
         points = [body.at((x, y, -HEIGHT / 2)) for x in (-WIDTH / 2, WIDTH / 2) for y in (-DEPTH / 2, DEPTH / 2)]

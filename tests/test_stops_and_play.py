@@ -371,6 +371,7 @@ def test_a_unit_that_no_contact_has_is_refused(mixed, tmp_path) -> None:
     mixed.to_netcdf(tmp_path / "whole.nc")
     with xarray.open_dataset(tmp_path / "whole.nc") as file:
         older = without_checksums(file.load())
+    older["contact_unit"] = older["contact_unit"].astype(object)
     older["contact_unit"][0] = "furlong"
     older.to_netcdf(tmp_path / "mixed.nc")
     with pytest.raises(ModelError, match=r"contents must be a complete result .* 'furlong'"):

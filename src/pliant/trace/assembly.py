@@ -393,5 +393,6 @@ def _check_regular(look: _Look, q: Floats, v: Floats, seen: _Seen) -> None:
         raise SolveError(
             f"closure {owners}: rows that others imply at the start must stay so, but {_rows(len(opened))} would be open by "
             f"{miss:.3g} {unit} after a motion of {BESIDE:g} m or rad that the other rows allow: a singular position, in which the "
-            "loops hold the mechanism to second order only; start beside it, or leave out what is held twice"
+            "loops hold the mechanism to second order only; start beside it, leave out what is held twice, or, if they hold both "
+            "ends of a beam, which shortens as it bends, let one end slide or choose stiffening 'none'"
         )
