@@ -71,7 +71,8 @@ def test_a_switch_that_another_turns_turns_at_the_same_time():
     """Pulses whose comparison jumps as the floor does: as exact as a table with the same times."""
     times, values = [0.0, 0.21, 0.37, 0.58, 0.74], [3.0, 0.0, 3.0, 0.0, 3.0]
     table = pl.simulate(driven(pl.PiecewiseConstant(times, values)), 0.9, method=TIGHT, save=[0.9])
-    pulses = pl.simulate(driven(JUMPS["pulses"]), 0.9, method=TIGHT, save=[0.9])
+    pulses = pl.simulate(driven(JUMPS["pulses"]), 0.9, method=TIGHT, save=[0.0, 0.9])
+    assert pulses.data["effort"].values[0, 0] == 3.0
     assert np.allclose(pulses.final_state.y, table.final_state.y, rtol=0.0, atol=1e-10)
 
 
