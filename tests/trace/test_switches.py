@@ -71,7 +71,8 @@ def test_a_switch_that_another_turns_turns_at_the_same_time():
     """Pulses whose comparison jumps as the floor does: as exact as a table with the same times."""
     times, values = [0.0, 0.21, 0.37, 0.58, 0.74], [3.0, 0.0, 3.0, 0.0, 3.0]
     table = pl.simulate(driven(pl.PiecewiseConstant(times, values)), 0.9, method=TIGHT, save=[0.9])
-    pulses = pl.simulate(driven(JUMPS["pulses"]), 0.9, method=TIGHT, save=[0.9])
+    pulses = pl.simulate(driven(JUMPS["pulses"]), 0.9, method=TIGHT, save=[0.0, 0.9])
+    assert pulses.data["effort"].values[0, 0] == 3.0
     assert np.allclose(pulses.final_state.y, table.final_state.y, rtol=0.0, atol=1e-10)
 
 
@@ -108,3 +109,12 @@ def test_what_derivatives_cannot_cross_is_said(kind):
 def test_a_comparison_that_time_has_passed_is_no_event():
     traced = pl.compile_system(driven(lambda t, q, v: pl.where((t >= 0.0) & (t < 0.2), 3.0, 0.0))).traced
     assert len(traced.events) == 1
+
+
+@pytest.mark.parametrize("inductance", (0.0, 1e-3))
+def test_a_tight_tolerance_passes_a_jump_in_time(inductance):
+    system = driven(0.0)
+    motor = pl.Motor(inertia=1e-3, constant=0.1, resistance=1.0, inductance=inductance, ratio=20.0)
+    system.motor("servo", ANGLE, motor, command=lambda t, q, v: pl.where(t > 0.37, 1000.0, 0.0))
+    run = pl.simulate(system, 0.5, method=pl.DOP853(rtol=1e-12, atol=1e-16))
+    assert run.ok, run.message

@@ -125,14 +125,15 @@ class _Decisions:
     def floor(self, x: TracedScalar) -> Scalar | None:
         """The floor of a line in time, as of a periodic signal. Floors of the state, as of an encoder, may jump too often for this.
 
-        The flag says whether the floor is even; it gives the floor beyond both ends of the interval, too.
+        The flag says whether the floor is odd, so that it is right for a line that starts at 0; it gives the floor beyond both ends
+        of the interval, too.
         """
         switches, tracer = self.switches, self.switches.tracer
         if switches.moving(x) != {switches.t.number} or not switches.of_time:
             return None
         if not ca.is_linear(tracer.sx(x), tracer.sx(switches.t)):
             return None
-        odd = switches.flag(self.owner, sin(pi * x)).where(0.0, 1.0)
+        odd = switches.flag(self.owner, -sin(pi * x)).where(1.0, 0.0)
         return 2.0 * tracer.unary(ca.OP_FLOOR, 0.5 * (x - odd) + 0.25) + odd
 
     def _is_breakpoint(self, g: TracedScalar) -> bool:
