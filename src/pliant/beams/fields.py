@@ -25,11 +25,12 @@ from numpy.typing import NDArray
 from pliant.beams.integrals import ShapeIntegrals
 from pliant.beams.quadrature import gram, nodes, rule
 from pliant.beams.shapes import Shapes
-from pliant.model.beam import Beam
+from pliant.model.beam import AUTO, Beam
 
 Floats = NDArray[np.float64]
 
-FEW = 4  # bending modes in a plane up to which foreshortening is a field per pair of modes
+# Bending modes in a plane up to which foreshortening is an exact field per pair of modes; if `full` is chosen, as long as possible.
+FEW = {AUTO: 4, "full": 12}
 POLYNOMIALS = 6  # fields for more modes; at the edge of the theory's range, further ones move a tip by 5e-5 of the length
 
 
@@ -117,7 +118,7 @@ def _back(beam: Beam, shapes: Shapes, x: Floats) -> Floats:
 
 
 def _by_polynomials(beam: Beam) -> bool:
-    return beam.stiffening_taken == "full" and beam.bending_coordinates > FEW
+    return beam.stiffening_taken == "full" and beam.bending_coordinates > FEW[beam.stiffening]
 
 
 def shortening_forms(beam: Beam, shapes: Shapes) -> Floats:
