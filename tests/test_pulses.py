@@ -137,6 +137,16 @@ def test_a_pulse_much_shorter_than_a_sample_of_the_run_gives_its_impulse(kind: s
     assert run.stats["steps"] < 400
 
 
+def test_a_comparison_of_the_state_with_a_wave_is_decided_at_every_crest() -> None:
+    """A force acts while a wave is above a body at rest, for a seventieth of each period; the flag itself depends on no time."""
+    system = pl.System("wave", gravity=(0, 0))
+    system.add("body", pl.RigidBody(mass=1.0, inertia=1.0), joint=pl.Prismatic())
+    system.drive("push", "body.displacement", lambda t, q, v: pl.where(q["body.displacement"] + 0.999 < pl.sin(10 * t), 1e-9, 0))
+    run = pl.simulate(system, 20.0, method=pl.DOP853(rtol=1e-6, atol=1e-15), save=1.0)
+    crests = math.floor((200.0 - 0.5 * math.pi) / (2.0 * math.pi)) + 1
+    assert run.rate("body.displacement")[-1] == pytest.approx(1e-9 * crests * 0.2 * math.acos(0.999), rel=1e-4)
+
+
 def test_a_condition_of_time_alone_is_seen() -> None:
     system = pl.System("watch", gravity=(0, 0))
     system.add("body", pl.RigidBody(mass=2.0, inertia=1.0), joint=pl.Prismatic())

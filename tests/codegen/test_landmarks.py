@@ -58,3 +58,15 @@ def test_a_polynomial_and_a_vibration_have_none() -> None:
     """What is smooth needs none, and what changes all the time is sampled as a whole."""
     assert found(lambda t, a: 3.0 - t + a * t).size == 0
     assert found(lambda t, a: ca.sin(1e6 * t)).size == 0
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        lambda t, a: ca.sin(t * ca.log(-a)),
+        lambda t, a: ca.fabs(t - 1e200 * a * 1e200),
+        lambda t, a: ca.exp(t / (a - a)),
+    ],
+)
+def test_numbers_that_are_not_finite_cause_no_trouble(formula: Any) -> None:
+    assert np.all(np.isfinite(found(formula)))

@@ -74,3 +74,10 @@ def test_a_ripple_is_resolved_however_far_a_motion_goes() -> None:
     for end in (2.0, 10.0, 1000.0):
         knots = time_pieces(lambda t: (t + 1e-3 * np.sin(2.0 * np.pi * t))[None], 0.0, end).knots
         assert np.min(np.diff(knots)) > 0.1 and np.max(np.diff(knots)) < 0.4
+
+
+def test_a_function_outside_its_domain_around_a_landmark_is_left_alone() -> None:
+    """It is told of where it is used; other functions are examined all the same."""
+    with np.errstate(all="ignore"):
+        found = time_pieces(lambda t: np.array([np.log(t - 0.5), 1.0 / (t - 0.5), t > 0.5]), 0.0, 1.0, np.array([0.5]))
+    assert found.resolved and 0.5 in found.knots

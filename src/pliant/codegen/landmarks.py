@@ -59,8 +59,9 @@ class _Walk:
             else:
                 make = ca.SX.unary if len(arguments) == 1 else ca.SX.binary
                 self._of[value] = make(kind, *(self._of[x] for x in arguments))
-            self._polynomial[value] = self._as_polynomial(value, kind, arguments)
-            if self._polynomial[value] is None and kind not in _SUMS | _LOGIC:
+            known = self._as_polynomial(value, kind, arguments)
+            self._polynomial[value] = known if known is not None and np.all(np.isfinite(known)) else None
+            if self._polynomial[value] is None and arguments and kind not in _SUMS | _LOGIC:
                 self._visit(kind, arguments)
             self._note(value, kind, arguments)
 

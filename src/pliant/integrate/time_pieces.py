@@ -142,15 +142,20 @@ def _divided(functions: Functions, pieces: list[Piece], marks: Floats, span: flo
     """Ends of pieces with landmarks, divided at these or by halves until functions are nearly cubic on each."""
     if not pieces:
         return []
+
+    def values(times: Floats) -> Floats:
+        found = functions(times)
+        return np.where(np.isfinite(found), found, np.nan)  # outside its domain nothing is known about a function
+
     away = span * 0.5 ** np.arange(1, min(OCTAVES, MOST_AROUND // marks.size) + 1)
     low, high = np.array(pieces).T
     around = np.sort((marks[:, None] + np.concatenate([away, -away, [0.0]])).ravel())
     around = around[(around >= low[0]) & (around <= high[-1])]
-    seen = functions(around)
+    seen = values(around)
     size = (np.fmax.reduce(seen, axis=1) - np.fmin.reduce(seen, axis=1))[:, None]
     scale, ends = np.zeros((len(seen), low.size)), [*low.tolist(), *high.tolist()]
     while low.size:
-        bend, off = _shape_around(functions, low, high, around, seen)
+        bend, off = _shape_around(values, low, high, around, seen)
         scale = np.fmax(scale, bend)
         bad = np.any(off > TOLERANCE * scale + ROUND_OFF * size, axis=0)
         low, high, scale = low[bad], high[bad], FADE * scale[:, bad]

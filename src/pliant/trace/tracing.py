@@ -279,6 +279,7 @@ class Trace(Signals):
         if closures.watched:
             functions["closures"] = closures.residuals(self.system.closure_tolerance)
         timed = self._timed()
+        timed += [g for _, g, _ in self.switches.events() if ca.depends_on(self.tracer.sx(g), self.t_column)]
         change_column, constraints, shifted = self._partition(closures)
         limits = [] if limit is None else [limit]
         for outputs in (*functions.values(), limits, timed, constraints, shifted):
