@@ -212,10 +212,11 @@ class Walk:
             self.variation.s = s
             self.variation.set_parameters(p, dp)
             states, tangents = self.variation.go_along(first, last, times[asked:end])
+            done = times[asked : asked + len(states)]  # fewer if it failed
+            self.phases.append(Phase(float(tape.times[first, 0]), p.copy(), dp.copy(), done, states, tangents))
             if self.variation.failed:
-                after = f"after t = {self.variation.failed_t:.10g} s"
-                raise SolveError(f"sensitivities: S must be finite and within its error tolerance, but was not {after}")
-            self.phases.append(Phase(float(tape.times[first, 0]), p.copy(), dp.copy(), times[asked:end], states, tangents))
+                self._fail(first, last, p)
+                return
             asked, s = end, self.variation.s
             if self._crosses_edge(first, last, p) or self._event_jumps() or self._misses(near):
                 return
@@ -232,6 +233,14 @@ class Walk:
                 self.until = float(tape.times[last - 1, 1])
                 return
         self.final = s
+
+    def _fail(self, first: int, last: int, p: Floats) -> None:
+        """S cannot be integrated up to an edge at which the equations are infinitely steep; anything else is an error."""
+        failed, crossed = self.variation.failed_t, first_edge(self, first, last, p)
+        if crossed is None:
+            after = f"after t = {failed:.10g} s"
+            raise SolveError(f"sensitivities: S must be finite and within its error tolerance, but was not {after}")
+        self._stop_at(Undefined(min(crossed.t, failed), crossed.operation, crossed.reason))
 
     def _crosses_edge(self, first: int, last: int, p: Floats) -> bool:
         """Whether the equations jump, or are infinitely steep, inside a step: only events mark jumps that derivatives take."""
