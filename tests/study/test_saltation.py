@@ -80,11 +80,12 @@ def test_through_damped_stops_switches_events_and_prescribed_motions():
     system.drive("push", "arm.angle", lambda t, q, v: pl.where(q["arm.angle"] > threshold, -torque, torque))
     system.event("passes", lambda t, q, v: q["arm.angle"] - 0.05 * swing)
     names = ["stiffness", "damping", "limit", "swing", "threshold", "torque"]
-    assert worst(system, 1.2, names, 1e-3) < ENOUGH
+    steps = {**dict.fromkeys(names, 1e-3), "stiffness": 1e-2}  # a stiff stop matters so little that differences need a larger step
+    assert worst(system, 1.2, names, steps) < ENOUGH
     found = pl.sensitivities(system, 1.2, names, method=FINE, control=True)
     assert {event.name for event in found.events} == {event.name for event in found.result.events} and len(found.events) == 5
     for k, name in enumerate(names):
-        times, _ = by_parameter(system, 1.2, name, lambda run: np.array([event.t for event in run.events]), 1e-3)
+        times, _ = by_parameter(system, 1.2, name, lambda run: np.array([event.t for event in run.events]), steps[name])
         assert relative(np.array([event.time[k] for event in found.events]), times) < ENOUGH, name
 
 
