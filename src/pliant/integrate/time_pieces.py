@@ -169,6 +169,8 @@ def _divided(functions: Functions, pieces: list[Piece], marks: Floats, span: flo
         ends += middle[on].tolist()
         low, high = np.stack([low[on], middle[on]], axis=1).ravel(), np.stack([middle[on], high[on]], axis=1).ravel()
         scale = np.repeat(scale[:, on], 2, axis=1)
+        long = high - low > 4.0 * ULPS * np.maximum(np.abs(low), np.abs(high))  # between landmarks nearly at the same time: nothing
+        low, high, scale = low[long], high[long], scale[:, long]
     return ends
 
 
