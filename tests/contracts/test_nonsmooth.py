@@ -134,7 +134,7 @@ def judged(system, t_end, compared=("b", "gain")):
         assert found.final is None and found.undefined[0].reason
         return "undefined"
     for name in compared:
-        expected, doubt = by_parameter(system, t_end, name, method=FINE)
+        expected, doubt = by_parameter(system, t_end, name)
         size = max(float(np.linalg.norm(expected)), SMALL)
         error = float(np.linalg.norm(found.final[:, found.names.index(name)] - expected)) / size
         assert error < RIGHT + float(np.linalg.norm(doubt)) / size, (name, error, found.final, expected)
