@@ -23,6 +23,7 @@ JUDGED = 2**3  # samples of the shortest piece that can be judged
 TOLERANCE = 1e-3  # of how much a function bends there: largest deviation from a cubic on a piece
 FADE = 0.9  # what a function bends by in the whole of a piece counts as much for each half of it
 ROUND_OFF = 1e-9  # fraction of a function's range: a smaller deviation is none
+NOISE = 2.0**-47  # fraction of a function's largest value: the same, because a cubic through values adds up their round-off
 GLANCE = 2**5  # samples of a piece that are checked first
 UNRESOLVED = 256  # number of short pieces that are sampled more finely; if there are more, the whole run is
 SCATTER = 0.7  # fraction of an interval: samples are scattered, or a function with the period of their spacing would look constant
@@ -93,8 +94,8 @@ def _look(functions: Functions, begin: float, end: float, samples: int) -> tuple
     values = values[size > 1e-12 * np.max(np.abs(values), axis=1, initial=0.0)]
     if not values.size:
         return [(begin, end)], []
-    values = values / np.ptp(values, axis=1)[:, None]
-    done: list[Piece] = []
+    noise = _noise(values, size := np.ptp(values, axis=1)) / size
+    values, done = values / size[:, None], list[Piece]()
     width, starts, scale = samples, np.array([0]), np.zeros((len(values), 1))
     while True:
         good = np.ones(starts.size, dtype=bool)
@@ -102,13 +103,18 @@ def _look(functions: Functions, begin: float, end: float, samples: int) -> tuple
             inside = starts[good, None] + np.arange(0, width + 1, stride)
             bend, off = _shape(times[inside], values[:, inside], _nodes(inside.shape[1] - 1))
             scale[:, good] = np.maximum(scale[:, good], bend)
-            good[good] = np.all(off <= TOLERANCE * scale[:, good] + ROUND_OFF, axis=0)
+            good[good] = np.all(off <= TOLERANCE * scale[:, good] + noise[:, None], axis=0)
         done += [(float(times[s]), float(times[s + width])) for s in starts[good]]
         starts, scale = starts[~good], FADE * scale[:, ~good]
         if width == JUDGED or not starts.size:
             return done, [(float(times[s]), float(times[s + width])) for s in starts]
         width //= 2
         starts, scale = np.stack([starts, starts + width], axis=1).ravel(), np.repeat(scale, 2, axis=1)
+
+
+def _noise(values: Floats, size: Floats) -> Floats:
+    """Deviations of functions (function, sample) of this range that mean nothing."""
+    return ROUND_OFF * size + NOISE * np.fmax.reduce(np.abs(values), axis=1)
 
 
 def _nodes(last: int) -> NDArray[np.int64]:
@@ -152,12 +158,12 @@ def _divided(functions: Functions, pieces: list[Piece], marks: Floats, span: flo
     around = np.sort((marks[:, None] + np.concatenate([away, -away, [0.0]])).ravel())
     around = around[(around >= low[0]) & (around <= high[-1])]
     seen = values(around)
-    size = (np.fmax.reduce(seen, axis=1) - np.fmin.reduce(seen, axis=1))[:, None]
+    noise = _noise(seen, np.fmax.reduce(seen, axis=1) - np.fmin.reduce(seen, axis=1))[:, None]
     scale, ends = np.zeros((len(seen), low.size)), [*low.tolist(), *high.tolist()]
     while low.size:
         bend, off = _shape_around(values, low, high, around, seen)
         scale = np.fmax(scale, bend)
-        bad = np.any(off > TOLERANCE * scale + ROUND_OFF * size, axis=0)
+        bad = np.any(off > TOLERANCE * scale + noise, axis=0)
         low, high, scale = low[bad], high[bad], FADE * scale[:, bad]
         guard = ULPS * np.maximum(np.abs(low), np.abs(high))
         first, last = np.searchsorted(marks, low + guard), np.searchsorted(marks, high - guard)
