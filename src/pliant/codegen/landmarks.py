@@ -26,6 +26,7 @@ DEGREE = 8  # the highest of a polynomial whose zeros are computed
 GRID = 2**8  # intervals of the run in which functions that are not polynomials are searched, besides those between landmarks
 NARROWER, ROUNDS = 2**7, 7  # the search of a zero divides its interval by the first, as many times as the second
 HUGE = 1e100  # stands for infinity
+NOISE = 2.0**-47  # fraction of a function's largest value: smaller changes are round-off, of which there may be thousands
 REAL = 1e-9  # fraction of the run: a zero of a polynomial with a smaller imaginary part is real
 
 _SUMS = frozenset((ca.OP_ADD, ca.OP_SUB, ca.OP_NEG, ca.OP_TWICE, ca.OP_MUL))
@@ -157,11 +158,13 @@ class _Walk:
         ends = np.unique(np.concatenate([np.linspace(self.begin, self.end, GRID + 1), self.marks]))
         grid = np.append((ends[:-1, None] + np.diff(ends)[:, None] * between).ravel(), self.end)
         f = values(grid)
-        rises = np.sign(np.diff(f))
-        turns = 1 + np.flatnonzero(rises[1:] * rises[:-1] < 0.0)
+        noise = NOISE * float(np.max(np.abs(f[np.abs(f) < HUGE]), initial=0.0))
+        moves = np.flatnonzero(np.abs(np.diff(f)) > noise)
+        rises = np.sign(f[moves + 1] - f[moves])
+        turns = np.flatnonzero(rises[1:] * rises[:-1] < 0.0)
         found = []
         if 0 < turns.size <= MOST:
-            low, high, way = grid[turns - 1], grid[turns + 1], np.where(f[turns] > f[turns - 1], 1.0, -1.0)
+            low, high, way = grid[moves[turns]], grid[moves[turns + 1] + 1], rises[turns]
             for _ in range(ROUNDS // 2):
                 inside = low[:, None] + (high - low)[:, None] * np.linspace(0.0, 1.0, NARROWER + 1)
                 best = np.clip(np.argmax(values(inside) * way[:, None], axis=1), 1, NARROWER - 1)[:, None]
@@ -169,6 +172,7 @@ class _Walk:
             found = [0.5 * (low + high)]
             grid = np.unique(np.concatenate([grid, *found]))
             f = values(grid)
+        f = np.where(np.abs(f) > noise, f, 0.0)
         changes = np.flatnonzero(np.sign(f[1:]) * np.sign(f[:-1]) < 0.0)
         if 0 < changes.size <= MOST:
             low, high = grid[changes], grid[changes + 1]
