@@ -114,7 +114,7 @@ def _look(functions: Functions, begin: float, end: float, samples: int) -> tuple
 
 def _noise(values: Floats, size: Floats) -> Floats:
     """Deviations of functions (function, sample) of this range that mean nothing."""
-    return ROUND_OFF * size + NOISE * np.fmax.reduce(np.abs(values), axis=1)
+    return np.asarray(ROUND_OFF * size + NOISE * np.fmax.reduce(np.abs(values), axis=1))
 
 
 def _nodes(last: int) -> NDArray[np.int64]:
