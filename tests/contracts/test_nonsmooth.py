@@ -217,7 +217,7 @@ _COMPOSED = [_of(function) for function in (
 )]  # fmt: skip
 
 RANDOM, AT_ONCE = 300, 20  # formulas in all, and in one test
-# Open: in 113 a switch turns on and off within a tenth of one step, unseen, so that the run itself is wrong; 281 is not explained.
+# Open: a switch turns on and off within a part of one step, unseen, so that the run itself is wrong, whatever its derivative.
 UNSEEN = (113, 281)
 
 
