@@ -56,7 +56,8 @@ def judge(compiled: Compiled, result: pl.Result, rtol: float | None) -> list[Wro
         found.append(Wrong(kind, message_class(result.message)))
     found += [Wrong("fell_through", what) for what in through(compiled, result)]
     found += [Wrong("missed", what) for what in unfelt(result, scale)]
-    found += [Wrong("missed", what) for what in unseen_crossings(compiled, result, scale)]
+    late = 1e-9 if rtol is not None else result.stats["largest_step_s"] or 0.0  # some fixed steps have events at their ends only
+    found += [Wrong("missed", what) for what in unseen_crossings(compiled, result, scale, late)]
     if rtol is not None:
         found += [Wrong("open_loop", what) for what in open_loops(compiled, result, rtol)]
         error = ledger_error(compiled, result)
@@ -74,10 +75,12 @@ def message_class(message: str) -> str:
 
 def how_it_ended(compiled: Compiled, result: pl.Result) -> str:
     """What it is called when a run was given up: its fault, a machine too slow for it, or a model whose inertia has run out."""
-    if result.message.startswith(LIMITS):
-        return "slow" if is_steady(result) else "hung"
-    lost = smallest_inertia(compiled, result) < SINGULAR or weakest_hold(compiled, result) < DEAD
-    return "singular" if lost else "ended_early"
+    given_up = result.message.startswith(LIMITS)
+    if given_up and is_steady(result):
+        return "slow"
+    if smallest_inertia(compiled, result) < SINGULAR or weakest_hold(compiled, result) < DEAD:
+        return "singular"
+    return "hung" if given_up else "ended_early"
 
 
 def is_steady(result: pl.Result) -> bool:
@@ -239,8 +242,11 @@ def unfelt(result: pl.Result, rtol: float) -> list[str]:
     return found
 
 
-def unseen_crossings(compiled: Compiled, result: pl.Result, rtol: float) -> list[str]:
-    """Events of the user's own and stops whose function changes sign between two rows with nothing on record between them."""
+def unseen_crossings(compiled: Compiled, result: pl.Result, rtol: float, late: float) -> list[str]:
+    """Events of the user's own and stops whose function changes sign between two rows with nothing on record between them.
+
+    late: how far from a crossing its record may be, s.
+    """
     found = []
     for name, values, way in watched(compiled, result):
         slack = max(ROUND_OFF, 10.0 * rtol * float(np.max(np.abs(values), initial=1.0)))
@@ -250,7 +256,7 @@ def unseen_crossings(compiled: Compiled, result: pl.Result, rtol: float) -> list
         for i, j in pairwise(rows):
             if sides[i] == sides[j] or (way and sides[j] != way):
                 continue
-            if not np.any((times >= result.time[i] - 1e-9) & (times <= result.time[j] + 1e-9)):
+            if not np.any((times >= result.time[i] - 1e-9) & (times <= result.time[j] + late)):
                 found.append(f"event {name!r} crossed between t = {result.time[i]:.5g} and {result.time[j]:.5g} s unseen")
                 break
     return found
@@ -279,29 +285,34 @@ def watched(compiled: Compiled, result: pl.Result) -> list[tuple[str, np.ndarray
 
 
 def different_touches(compiled: Compiled, coarse: pl.Result, fine: pl.Result, rtol: float) -> list[str]:
-    """Touches that one of two runs has and the other has not, as long as the gap of the pair is the same in both."""
+    """Touches that one of two runs has and the other has not, as long as all gaps are the same in both."""
     count = min(coarse.time.size, fine.time.size)
     found = []
+    differences = np.abs(coarse.values["gap"][:count] - fine.values["gap"][:count])
+    until = _same_until(coarse.time[:count], differences, rtol)
     for k, slots in enumerate(compiled.traced.pairs):
-        name = slots.pair.name
-        apart = np.abs(coarse.values["gap"][:count, k] - fine.values["gap"][:count, k])
+        name, apart = slots.pair.name, differences[:, k]
         for which, one, other in (("a tenth of the step", fine, coarse), ("the plain run", coarse, fine)):
-            what = _first_without_match(one.contacts.of(name), other, slots.pair, coarse.time[:count], apart, rtol)
+            touches = [touch for touch in one.contacts.of(name) if touch.begin <= until]
+            what = _first_without_match(touches, other, slots.pair, coarse.time[:count], apart, rtol)
             if what:
                 found.append(f"{name}: {which} touches {what}, the other does not")
     return found
 
 
+def _same_until(time: np.ndarray, differences: np.ndarray, rtol: float) -> float:
+    """The last time, s, at which the gaps of two runs are still the same: a body that has gone another way takes others along."""
+    least, factor, most = SAME
+    gone = np.flatnonzero(np.any(differences > min(most, max(least, factor * rtol)), axis=1))
+    return float(time[max(gone[0] - 1, 0)] if gone.size else time[-1])
+
+
 def _first_without_match(
     touches: Sequence[ContactRecord], other: pl.Result, pair: Any, time: np.ndarray, apart: np.ndarray, rtol: float
 ) -> str:
-    least, factor, most = SAME
     row = float(time[1] - time[0]) if time.size > 1 else 0.0
     for touch in touches:
-        drift = float(np.max(apart[time <= touch.begin], initial=0.0))
-        if drift > min(most, max(least, factor * rtol)) or touch.begin > time[-1]:
-            return ""  # they have gone different ways by now
-        drift = max(drift, rtol, ROUND_OFF)
+        drift = max(float(np.max(apart[time <= touch.begin], initial=0.0)), rtol, ROUND_OFF)
         if depth_of_force(pair.normal, touch.peak_force) < FIRM * drift or touch.entry_speed < FIRM * drift:
             continue
         slack = row + 4.0 * drift / touch.entry_speed  # one that is nearly there was seen, and so was one that overlaps in time

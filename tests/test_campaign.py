@@ -72,12 +72,13 @@ def test_a_run_that_ends_as_its_model_loses_its_inertia_says_so(member):
 # 474, 1320, 1370: a long first step into a stiff contact, whose stages were all thrown clear of it, was accepted at an error of
 # round-off. 1224: rows inside a step came from a dense output one of whose extra stages lay deep in a contact. 564 and 750: a ball
 # that hovers a micrometre above the ground dipped in and out in one long step, less deep than a cubic between its ends is wrong by.
-ONCE_WRONG = [*(divmod(member, STARTS) for member in (474, 1224, 1320, 1370)), (564, 15), (750, 15)]
+# 129 of the other seed: two stops of a loop were reached at one instant, one of them by the projection after the step alone.
+ONCE_WRONG = [*((1, *divmod(member, STARTS)) for member in (474, 1224, 1320, 1370)), (1, 564, 15), (1, 750, 15), (31415926, 129, 6)]
 
 
-@pytest.mark.parametrize(("number", "which"), ONCE_WRONG)
-def test_members_that_went_wrong_once_do_not_again(number, which):
-    task = Task(1, number, which, which + 1, "Auto")
+@pytest.mark.parametrize(("seed", "number", "which"), ONCE_WRONG)
+def test_members_that_went_wrong_once_do_not_again(seed, number, which):
+    task = Task(seed, number, which, which + 1, "Auto")
     report = run_member(task, which, *compiled_mechanism(task))
     assert report["wrongs"] == []
 
@@ -180,7 +181,8 @@ def test_an_early_end_is_told_from_a_limit_and_from_an_inertia_that_runs_out(bou
     system.add("heavy", pl.RigidBody(mass=1.0), joint=pl.Prismatic(axis="x"), on=light.root)
     along = compile_system(system)
     run = pl.simulate(along, 0.1, method=pl.DOP853(rtol=1e-8, atol=1e-11))
-    assert kinds(along, dataclasses.replace(run, ok=False, message="the step fell to 1e-18 s")) == {"singular"}
+    for message in ("the step fell to 1e-18 s", "the limit of 20000 steps was used up at t = 0.1 s (step 1e-18 s)"):
+        assert kinds(along, dataclasses.replace(run, ok=False, message=message)) == {"singular"}
 
 
 def test_a_loop_that_is_open_in_the_coordinates_is_seen_whatever_the_rows_say():

@@ -12,6 +12,7 @@ from pliant.scalar import FUNCTIONS
 
 FINE = pl.DOP853(rtol=1e-10, atol=1e-13)
 RIGHT, SMALL = 1e-4, 1e-3  # relative error of derivatives; smaller ones are compared with this
+STEPS = 20_000  # that a run may take
 ANGLE = "arm.angle"
 
 # Functions of x with an edge at x = b, and for floors at its multiples, by the names of the vocabulary that they use.
@@ -127,9 +128,9 @@ PLACES = (drive, drive_by_angle, drive_by_rate, force, motor, strut, state, moti
 
 def judged(system, t_end, compared=("b", "gain")):
     """'right', 'undefined' or 'ended early'; a wrong derivative raises."""
-    found = pl.sensitivities(system, t_end, ["b", "gain"], method=FINE, save=[t_end])
+    found = pl.sensitivities(system, t_end, ["b", "gain"], method=FINE, save=[t_end], max_steps=STEPS)
     if not found.result.ok:
-        return "ended early"  # as where a motion's acceleration is infinite
+        return "ended early"  # as where a motion's acceleration is infinite, or a run slides along the jump of a `quantise`
     if not found.ok:
         assert found.final is None and found.undefined[0].reason
         return "undefined"
@@ -217,14 +218,12 @@ _COMPOSED = [_of(function) for function in (
 )]  # fmt: skip
 
 RANDOM, AT_ONCE = 300, 20  # formulas in all, and in one test
-# Open: a switch turns on and off within a part of one step, unseen, so that the run itself is wrong, whatever its derivative.
-UNSEEN = (113, 281)
 
 
 @pytest.mark.parametrize("first", range(0, RANDOM, AT_ONCE))
 def test_no_random_formula_has_silently_wrong_derivatives(first):
     outcomes = []
-    for k in sorted({*range(first, first + AT_ONCE)} - {*UNSEEN}):
+    for k in range(first, first + AT_ONCE):
         try:
             system = randomly((drive, state, force, motion)[k % 4], Random(k).formula())
             outcomes.append(judged(system, 0.5, compared=("b", "gain")[k % 2 : k % 2 + 1]))

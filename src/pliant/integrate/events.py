@@ -29,6 +29,7 @@ LOOKS = 12  # evaluations of g on the way to the bottom of one dip
 UNSURE = 0.1  # fraction of what g changes by around a sample: how far the bottom of its parabola may be from the true one
 CLOSE = 0.02  # fraction of the interval around a sample: a bottom nearer to it is the sample itself, and the interval is narrowed
 GUESS = 1e-7  # fraction of the step: accuracy of the search on the interpolant before the step itself is evaluated
+FINE = 2.0**14  # widths of the bracket: the samples of a shorter step cannot be told from its ends
 EVERY = -1  # `searched`: all events that end a step
 
 
@@ -195,21 +196,46 @@ def first_event(run: Any, h: float, t_new: float) -> float:
     _sides_of_start(run)
     if run.at_ends:
         return h if _note_hits(run) else 0.0
-    places, changed = _sample_step(run, h), False
-    for i in range(places - 1):
+    places = _sample_step(run, h)
+    shorter, changed = _first_shown(run, h, t_new, places - 1)
+    if shorter == 0.0 and changed:  # unchanged sides were already compared with g_new, the last sample
+        _sides_of_start(run)
+        if any_happened(run, run.g_new):
+            shorter = _enclosed(run, h, t_new)
+    return shorter
+
+
+@compiled
+def earlier_event(run: Any, h: float, t_new: float) -> float:
+    """The step to an event before the one at which the step to t_new ends; 0 if there is none.
+
+    The whole step led through that event: if forces jump there, its samples were not those of this step.
+    """
+    if h <= FINE * _bracket(t_new):
+        return 0.0
+    put(run.y_kept, run.y_new, run.n)
+    shorter, _ = _first_shown(run, h, t_new, _sample_step(run, h) - 2)
+    if 0.0 < shorter < h:
+        return shorter
+    put(run.y_new, run.y_kept, run.n)  # an implicit step that is solved again may differ in its last digits
+    return 0.0
+
+
+@compiled
+def _first_shown(run: Any, h: float, t_new: float, last: int) -> tuple[float, bool]:
+    """The step to the first event that the samples up to `last` show, 0 if none; and whether some side changed among them."""
+    changed = False
+    _sides_of_start(run)
+    for i in range(last):
         if any_happened(run, sample(run, i + 1)):
             shorter = _cut(run, i, t_new) if _turned_before(run, i) else _locate(run, i, h, t_new)
             if shorter > 0.0:
-                return shorter
-            # The interpolant showed a crossing that the step does not have: the full step stands.
+                return shorter, True
+            # The interpolant showed a crossing that the step does not have: the step stands.
             take_step(run, h, t_new)
             _sides_at(run, i)
         changed = take_sides(run, run.before, sample(run, i + 1)) or changed
-    if changed:  # else g_new, the last sample, was already compared with the sides at the start
-        _sides_of_start(run)
-        if any_happened(run, run.g_new):
-            return _enclosed(run, h, t_new)
-    return 0.0
+    return 0.0, changed
 
 
 @compiled
@@ -250,7 +276,10 @@ def _cut(run: Any, i: int, t_new: float) -> float:
     measure(run, min(run.t + x, t_new), run.y_new, run.g_try)
     _sides_of_start(run)
     put(run.g_new, run.g_try, run.n_events)
-    return _enclosed(run, x, t_new) if any_happened(run, run.g_try) else x
+    if any_happened(run, run.g_try):
+        return _enclosed(run, x, t_new)
+    forget_hits(run)
+    return x
 
 
 @compiled
@@ -313,7 +342,7 @@ def _sample_step(run: Any, h: float) -> int:
 
 @compiled
 def _comes_near(run: Any, places: int) -> bool:
-    """Whether some g comes so near to zero in a step that a cubic between its ends cannot tell its side.
+    """Whether some g comes so near to zero in a step that a cubic between its ends, or its samples, cannot tell its side.
 
     Events of the kind MARKS are found on the dense output anyway.
     """
@@ -329,9 +358,24 @@ def _comes_near(run: Any, places: int) -> bool:
                 break  # the crossing is visible
             least, most = min(least, abs(g)), max(most, abs(g))
         else:
-            if least < NEAR * most:
+            if least < max(NEAR * most, _unresolved(run, e)):
                 return True
     return False
+
+
+@compiled
+def _unresolved(run: Any, e: int) -> float:
+    """How far g_e may depart from a polynomial through its samples: steps need not resolve functions that only turn switches.
+
+    By the middle of the step and the cubic through the quarters around it, and by the slopes at both ends.
+    """
+    n = run.n_events
+    a, b, c = floats(sample(run, 0), n)[e], floats(sample(run, 2), n)[e], floats(sample(run, 3), n)[e]
+    d, f = floats(sample(run, 4), n)[e], floats(sample(run, 6), n)[e]
+    per_quarter = 0.25 / PLACES[1]
+    leaves = (floats(sample(run, 1), n)[e] - a) * per_quarter - (-25.0 * a + 48.0 * b - 36.0 * c + 16.0 * d - 3.0 * f) / 12.0
+    arrives = (floats(sample(run, 5), n)[e] - f) * per_quarter - (-25.0 * f + 48.0 * d - 36.0 * c + 16.0 * b - 3.0 * a) / 12.0
+    return float(max(abs(a - 4.0 * b + 6.0 * c - 4.0 * d + f) / 6.0, 0.25 * abs(leaves), 0.25 * abs(arrives)))
 
 
 @compiled
@@ -429,6 +473,26 @@ def _note_hits(run: Any) -> bool:
         hit[e] = -before[e] if happened(run, e, g[e]) else 0
         some = some or hit[e] != 0
     return some
+
+
+@compiled
+def join_hits(run: Any, t_new: float) -> None:
+    """Events that the projection has taken across zero happen together with those at which the step ends."""
+    n = run.n_events
+    g, projected, hit, side, before = (
+        floats(run.g_new, n), floats(run.g_try, n), ints(run.hit, n), ints(run.side, n), ints(run.before, n)
+    )  # fmt: skip
+    measure(run, t_new, run.y_new, run.g_try)
+    for k in range(run.n_watched):
+        e = ints(run.watched, run.n_watched)[k]
+        before[e] = side_at(run, e, g[e], side[e])
+        if hit[e] != 0 or not crosses(run, e, projected[e], before[e]):
+            continue
+        if flags(run.kind, n)[e] < RECORDS:
+            hit[e], g[e] = -before[e], projected[e]
+        elif run.n_notes < run.max_notes:
+            _note(run, e, t_new, run.y_new)
+            g[e] = projected[e]
 
 
 @compiled
@@ -537,10 +601,10 @@ def _straddle(run: Any, low: float, high: float, floor: float, h: float, t_new: 
 
 
 @compiled
-def note_crossings(run: Any, h: float, t_new: float, shortened: bool) -> None:
+def note_crossings(run: Any, h: float, t_new: float) -> None:
     """Locate crossings of recording events in the step that is about to be taken; the step is not changed."""
     n = run.n_events
-    if shortened and not run.at_ends:
+    if run.step_length != h and not run.at_ends:
         _sample_step(run, h)
     put(run.y_kept, run.y_new, run.n)
     moved = False

@@ -17,9 +17,11 @@ from pliant.integrate.divergence import diverges, open_ledger
 from pliant.integrate.events import (
     ULPS,
     crossing_ahead,
+    earlier_event,
     first_event,
     forget_hits,
     hit_matters,
+    join_hits,
     list_watched,
     look_afresh,
     lost_event,
@@ -64,6 +66,7 @@ from pliant.integrate.status import (
 )
 from pliant.integrate.stiffness import wants_turn
 
+SEARCHES = 8  # times that a step is cut to an event, and searched for an earlier one
 PROJECTIONS = 2  # Newton steps of the projection after each step
 UNPROJECTED = 100.0  # times the tolerance of a constraint: how far it may be open after a fixed step
 NEAREST = 1e-3  # fraction of a refused step: a nearer corner is left to error control
@@ -269,21 +272,26 @@ def _try_step(run: Any) -> int:
     turn = run.watching != 0 and wants_turn(run, h)
 
     hit = first_event(run, h, t_new) if run.n_events > 0 else 0.0
-    if hit > 0.0 and not run.at_ends:
+    earlier, searches = 0.0 if run.at_ends else hit, 0
+    while earlier > 0.0:
+        hit, searches = earlier, searches + 1
         t_new, h = min(run.t + hit, t_new), hit
         run.extras_done = 0
         end_slope(run, t_new)
         if run.error_rows > 0 and _too_rough(run, hit):
             return REFUSED
+        earlier = earlier_event(run, h, t_new) if searches < SEARCHES else 0.0
     run.n_notes = 0
     if run.n_recording > 0:
-        note_crossings(run, h, t_new, hit > 0.0)
+        note_crossings(run, h, t_new)
     if run.n_events > 0:
         run.lost = lost_event(run)
         if run.lost > 0:
             return LOST_EVENT
     if run.project != 0:
         _project(run, t_new)
+        if hit > 0.0:
+            join_hits(run, t_new)
     if run.closures != 0 and _came_open(run, t_new):
         if run.error_rows == 0 or run.open_row < run.n_implied:
             return CAME_OPEN
