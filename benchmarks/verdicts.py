@@ -74,9 +74,9 @@ def message_class(message: str) -> str:
 
 
 def how_it_ended(compiled: Compiled, result: pl.Result) -> str:
-    """What it is called when a run was given up: its fault, a machine too slow for it, or a model whose inertia has run out."""
+    """What a run that was given up is called: a fault, one too slow for its machine or its method, or a model without inertia."""
     given_up = result.message.startswith(LIMITS)
-    if given_up and is_steady(result):
+    if given_up and (is_steady(result) or "stability holds the steps" in result.message):
         return "slow"
     if smallest_inertia(compiled, result) < SINGULAR or weakest_hold(compiled, result) < DEAD:
         return "singular"

@@ -279,7 +279,7 @@ def _cut(run: Any, i: int, t_new: float) -> float:
     if any_happened(run, run.g_try):
         return _enclosed(run, x, t_new)
     forget_hits(run)
-    return x
+    return float(x)
 
 
 @compiled

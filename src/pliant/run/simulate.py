@@ -31,6 +31,7 @@ from pliant.run.accounts import extremes_of, largest_loads, observed_along
 from pliant.run.contact_phases import Contacts, observed_of, phases_of
 from pliant.run.inertia import HARDLY, Resistance
 from pliant.run.observed import component_name, values_of
+from pliant.run.pace import held_by_stability
 from pliant.run.prepare import Compiled, compile_system
 from pliant.run.provenance import Provenance
 from pliant.run.row_sinks import KeptRows, MakeSink, window_of
@@ -449,12 +450,15 @@ class Run:
                 "do neither with the other joints that stick; give the joints of this motion a smoothed law (Coulomb, Stribeck)"
             )
         message = self.outcome.sentence_with([event.name for event in self.traced.events])
+        used_up = self.outcome.status in (Status.TOO_MANY_STEPS, Status.OUT_OF_TIME)
         if self.outcome.component is not None:
             name = component_name(self.traced, self.outcome.component)
-            used_up = self.outcome.status in (Status.TOO_MANY_STEPS, Status.OUT_OF_TIME)
             message += f"; fastest of all changes {name}" if used_up else f" (most of all {name})"
         failed = self.outcome.status in (Status.STEP_TOO_SMALL, Status.NOT_FINITE, Status.TOO_MANY_STEPS)
         held = self.outcome.status is Status.STEP_TOO_SMALL
+        if used_up:
+            at = (self.stepper.t, self.stepper.y, self.stepper.p)
+            message += held_by_stability(self.stepper.method, self.compiled.rhs, at, self.outcome.h)
         return message + (self._lost_inertia() if failed else "") + (self._lost_hold() if held else "")
 
     def rows(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
