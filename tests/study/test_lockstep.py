@@ -114,6 +114,20 @@ def side_by_side(chain, angles) -> LockstepEnds:
     return run(chain, {"a.angle": angles}, 0.8)
 
 
+@pytest.mark.parametrize("rtol", [1e-6, 1e-8])
+def test_a_switch_that_turns_many_times_within_a_long_step_is_followed(rtol) -> None:
+    """The coil of a rotor: its smooth motion would be taken in steps of two of its periods."""
+    system, part = pl.System("commutated", gravity=(0, -9.81)), pl.Parameter("part", 0.8)
+    system.add("rotor", pl.RigidBody(mass=1.0, inertia=0.05, com=(0.02, 0.0)), joint=pl.Revolute(rate=20.0))
+    system.drive("coil", "rotor.angle", lambda t, q, v: pl.where(pl.sin(6.0 * q["rotor.angle"]) > part, 2.0, -1.0))
+    parts = np.array([0.5, 0.7, 0.8, 0.9, 0.95])
+    members = pl.ensemble(system, 1.0, parameters={"part": parts}, method=pl.DOP853(rtol, 1e-3 * rtol), loop="lockstep")
+    assert members.attrs["loop"].startswith("lockstep")
+    for k, value in enumerate(parts):
+        run = pl.simulate(system, 1.0, parameters={"part": value}, method=pl.DOP853(1e-12, 1e-14), save=[1.0])
+        assert members["q_end"].values[k, 0] == pytest.approx(run["rotor.angle"][-1], abs=100.0 * rtol)
+
+
 def test_few_steps_are_rejected(side_by_side) -> None:
     """6 % of the steps; 9 % if the way to an event were straight, 12 % if slip were not followed through rest."""
     assert side_by_side.arrays["refused"].sum() < 0.075 * side_by_side.steps.sum()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pliant.codegen.guards import ALWAYS
-from pliant.integrate.lockstep.events import CALM, CUT, NEAR_CUT, NEVER, PASSED, UNSURE
+from pliant.integrate.lockstep.events import CALM, CUT, FAR, FLAG, NEAR_CUT, NEVER, PASSED, STOP, UNEXPLAINED, UNSURE
 from pliant.integrate.lockstep.stages import StageWriter
 
 EXTREMES = {"lowest": "olt", "highest": "ogt"}  # of works: names, and comparisons that make a value the new one
@@ -255,7 +255,18 @@ class EndWriter(StageWriter):
         slopes = self.op("fmul", self.op("fmul", self.lanes.splat(DIP), self.h), self.op("fsub", gd, gd_new))
         deep = self._not(self._compare("ogt", self.op("fadd", lower, slopes), sure))
         dips = self._both(self._both(falls, rises), deep)
-        return self._both(self._compare("ogt", g_new, sure), self._not(dips))
+        fine = self._both(self._compare("ogt", g_new, sure), self._not(dips))
+        if self.model.events[e].does in (FLAG, STOP):
+            fine = self._both(fine, self._is_resolved(g, self.op("fmul", gd, self.h), g_new, self.op("fmul", gd_new, self.h), sure))
+        return fine
+
+    def _is_resolved(self, g: str, m: str, g_new: str, m_new: str, sure: str) -> str:
+        """Whether the rates of a function, times the step, explain what it changes by: see `events.unresolved`."""
+        size, slope = (self._largest(self.call("fabs", a), self.call("fabs", b)) for a, b in ((g, g_new), (m, m_new)))
+        mean = self.op("fmul", self.lanes.splat(0.5), self.op("fadd", m, m_new))
+        odd = self.call("fabs", self.op("fsub", self.op("fsub", g_new, g), mean))
+        explained = self._compare("ole", odd, self.fma(self.lanes.splat(UNEXPLAINED), size, sure))
+        return self._both(explained, self._compare("ole", slope, self.fma(self.lanes.splat(FAR), size, sure)))
 
     def _compare(self, word: str, a: str, b: str) -> str:
         return self.let(f"fcmp {word} {self.lanes.kind} {a}, {b}")

@@ -19,6 +19,11 @@ BEYOND_EVENT = 0.25  # of what is near enough: how far beyond another event a st
 UNSURE = 0.5  # of the change of slope times the step: how far a function may be from its cubic, times s^2 (1 - s)^2
 CALM, PASSED = 1.0, 2.0  # after a step (`calm`): no event happened; only corners were passed, and are at its end
 MOST_TRIES = 30  # attempts to locate one event
+# Steps need not resolve functions that only turn switches. As fractions of a function's size: what it may change by beyond what its
+# rates at both ends explain, and how far these rates may lead. Otherwise the step is halved, at most so often.
+UNEXPLAINED, FAR, HALVED = 0.1, 2.2, 8.0
+IN_ALL = 256.0  # by what it is shorter then
+
 
 # Supplied by a structure (`LockstepText`): tables, and the number of pairs.
 table: Any = None
@@ -65,10 +70,11 @@ def first_event(lane: Any, shared: Any) -> float:
 
     First all are found, then all are located: members that run side by side do the latter at the same time.
     """
-    hits, found = 0, 0
+    hits, found, coarse = 0, 0, False
     for k in range(int(lane.n_watched)):
         e = int(lane.watching[k])
         lane.hit[e] = 0.0
+        coarse = coarse or unresolved(lane, e)
         side = lane.side[e]
         if side != 0.0:
             g_new, dead = lane.g_new[e] * side, dead_of(lane, e)
@@ -89,7 +95,22 @@ def first_event(lane: Any, shared: Any) -> float:
                 lane.sought[found] = float(e)
                 found += 1
     lane.hits = float(hits)
-    return shorter_step(lane, shared, found)
+    half, cut = (lane.t + 0.5 * lane.step) - lane.t, shorter_step(lane, shared, found)
+    if coarse and lane.tries < HALVED and (cut == 0.0 or cut > half):
+        lane.h = min(lane.h, lane.step)  # the next one is to be resolved as well
+        return float(half)
+    if coarse and cut == 0.0:
+        lane.h = max(lane.h, IN_ALL * lane.step)  # it jumps, and no step resolves it
+    return float(cut)
+
+
+def unresolved(lane: Any, e: int) -> bool:
+    """Whether a function that turns a switch may change sides unseen within this step."""
+    if table.does[e] != FLAG and table.does[e] != STOP:
+        return False
+    m, m_new, size = lane.step * lane.gd[e], lane.step * lane.gd_new[e], max(abs(lane.g[e]), abs(lane.g_new[e]))
+    odd = abs(lane.g_new[e] - lane.g[e] - 0.5 * (m + m_new)) > UNEXPLAINED * size + lane.sure
+    return bool(odd or max(abs(m), abs(m_new)) > FAR * size + lane.sure)
 
 
 def shorter_step(lane: Any, shared: Any, found: int) -> float:
@@ -314,6 +335,6 @@ def count_touch(lane: Any, pair: int) -> None:
 
 FUNCTIONS = (
     bracket, counts, just_beyond, event_ahead, near_enough, peak_inside, watched, dead_of, required, side_at_start, first_event,
-    shorter_step, turning_point, crossing, entry_speed, note_peaks, note_forces, close_pair, thrown, renew,
+    unresolved, shorter_step, turning_point, crossing, entry_speed, note_peaks, note_forces, close_pair, thrown, renew,
     open_pair, count_touch,
 )  # fmt: skip
