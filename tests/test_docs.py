@@ -101,7 +101,7 @@ def test_some_page_names_all_there_is():
 
 
 PAGES = ["first-result", "tutorial", "extend", "sweeps", "analysis", "stresses", "validity", "large_deflection"]
-PAGES += ["sensitivities", "fits", "stepping", "task_space", "joints", "joint_friction", "control"]
+PAGES += ["sensitivities", "fits", "stepping", "task_space", "joints", "joint_friction", "control", "scope"]
 
 
 @pytest.mark.parametrize("page", PAGES)

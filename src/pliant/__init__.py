@@ -1,5 +1,7 @@
 """pliant: mechanisms whose links bend and whose parts hit things."""
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
 from pliant.host import program_start as _program_start  # noqa: F401 - before everything that takes time
 
 # isort: split
@@ -325,3 +327,15 @@ __all__ = [
     "tanh",
     "where",
 ]  # fmt: skip
+
+
+if not _TYPE_CHECKING:  # a type checker must go on to refuse unknown names
+
+    def __getattr__(name: str) -> None:
+        """Says of a name that is not here what there is instead: pl.Plate, pl.read_urdf."""
+        from pliant.scope import not_yet
+
+        words = f"module {__name__!r} has no attribute {name!r}"
+        if answer := not_yet(name):
+            raise AttributeError(f"{words}: {answer}", name=name)  # without obj: Python would suggest a name of similar spelling
+        raise AttributeError(words)

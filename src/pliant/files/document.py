@@ -20,6 +20,7 @@ from pliant.errors import ModelError, plain
 from pliant.files import units
 from pliant.files.formula import Known, ParsedFormula, parse_number, short
 from pliant.model.parameter import expression_of
+from pliant.scope import foreign_model
 
 LONGEST_PATH, LONGEST_RULE = 200, 1000  # characters of a message
 MAX_NESTING = 40  # levels of mappings and lists; a model needs about ten
@@ -197,6 +198,8 @@ def read_document(text: str, source: str, scope: Scope | None = None) -> Item:
     values = text.count(",") + text.count("\n")
     if values > MOST_VALUES:
         raise ModelFileError(f"{source}: must contain at most {MOST_VALUES} values, got about {values}")
+    if answer := foreign_model(text):
+        raise ModelFileError(f"{source}: {answer}")
     try:
         node = _composed(text, source)
     except yaml.YAMLError as trouble:
