@@ -15,7 +15,7 @@ from pliant.analysis.plausibility import implausible
 from pliant.analysis.section_forces import section_forces
 from pliant.analysis.stresses import stresses
 from pliant.equations import equations
-from pliant.errors import ModelError, PliantError, SolveError, StepError
+from pliant.errors import ModelError, PliantError, SolveError, StepError, UnknownNameError
 from pliant.files import dump_model, load_model, loads_model
 from pliant.integrate.methods import (
     DOP853,
@@ -267,6 +267,7 @@ __all__ = [
     "Tsit5",
     "TwoLoop",
     "Universal",
+    "UnknownNameError",
     "ValuesAt",
     "VariablePrecisionRK4",
     "WangYanFangJin",

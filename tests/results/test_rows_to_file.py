@@ -103,7 +103,7 @@ def test_what_was_not_kept_is_refused_by_name(compiled, whole, tmp_path):
         with pytest.raises(pl.ModelError, match="must be kept"):
             pl.player.write(result, tmp_path / "page.html")
         assert "no energy ledger" in result._repr_html_()
-    with pytest.raises(KeyError, match="is none of"):
+    with pytest.raises(KeyError, match=r"quantity must be one of q, v, .* got 'nothing'"):
         kept.values["nothing"]
     with pytest.raises(pl.ModelError, match="quantity 'v' must be kept"):
         kept.to_netcdf(tmp_path / "more.nc", quantities=["v"])

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from typing import Any
 
 import yaml
@@ -17,6 +16,7 @@ from yaml.composer import Composer
 from yaml.resolver import Resolver
 
 from pliant.errors import ModelError, plain
+from pliant.errors import did_you_mean as did_you_mean
 from pliant.files import units
 from pliant.files.formula import Known, ParsedFormula, parse_number, short
 from pliant.model.parameter import expression_of
@@ -230,11 +230,6 @@ def _blamed(item: Item, message: str) -> Item:
     if match and item.is_mapping:
         return item.mapping().get(match[1], item)
     return item
-
-
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    close = get_close_matches(word, list(known), n=1)
-    return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 def _place(node: Any) -> tuple[int, int]:
