@@ -295,6 +295,17 @@ def test_export_writes_what_each_program_reads(whole, tmp_path):
         assert done.exit_code == 2 and message in done.output
 
 
+def test_export_takes_coordinates_and_parts_of_quantities_and_its_file_by_name(whole, tmp_path):
+    whole.to_netcdf(tmp_path / "run.nc")
+    invoke("export", tmp_path / "run.nc", "--out", tmp_path / "out.csv", "--columns", "ball.y,tip_position ball,time")
+    head = (tmp_path / "out.csv").read_text().splitlines()[0]
+    assert head == "time [s],q ball.y [m],tip_position ball x [m],tip_position ball y [m],tip_position ball z [m]"
+    for words, message in (([], "--out must be given"), (["a.csv", "--out", "b.csv"], "only once"),
+                           (["--out", tmp_path / "out.csv", "--columns", "bal.y"], "did you mean 'ball.y'")):  # fmt: skip
+        done = CliRunner().invoke(app, ["export", str(tmp_path / "run.nc"), *map(str, words)])
+        assert done.exit_code == 2 and message in done.output
+
+
 def test_the_command_line_keeps_and_streams(tmp_path):
     model, out = tmp_path / "ball.yaml", tmp_path / "ball.nc"
     system = pl.System("ball", gravity=(0.0, -9.81))

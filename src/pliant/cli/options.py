@@ -31,6 +31,22 @@ Set = Annotated[
     typer.Option("--set", metavar="NAME=VALUE[unit]", help="Value of a number that the model defines; may be repeated."),
 ]
 
+
+def seconds(text: object) -> float:
+    """A time such as 0.1, 100ms or 2 min, in s."""
+    from pliant.files.definitions import read_quantity
+
+    try:
+        return read_quantity(str(text), "s")[0]
+    except ModelError as trouble:
+        raise typer.BadParameter(f"{trouble}; a time is a number in s, or has a unit, as in 100ms") from None
+
+
+TEnd = Annotated[
+    float | None,
+    typer.Option("--t-end", parser=seconds, metavar="TIME", help="End time, s; replaces that of the file."),
+]
+
 HEADS = (b"\x89HDF", b"CDF")  # first bytes of result files
 
 
