@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pliant.cli.exits import DONE, FAILED, INTERRUPTED, WRONG, say, stop, write_json
+from pliant.cli.exits import DONE, FAILED, INTERRUPTED, WRONG, in_file_words, say, stop, write_json
 from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, Set, TEnd, check_target, load_model, load_result
 from pliant.errors import ModelError, PliantError, plain
 from pliant.host import progress
@@ -214,7 +214,7 @@ def _print_summary(result: Any, target: Path) -> None:
 
     table = Table(show_header=False, box=None)
     for name, value in [*summary_rows(result), ("written to", str(target))]:
-        table.add_row(Text(plain(name)), Text(plain(value)))  # Text: messages may contain [brackets]
+        table.add_row(Text(plain(name)), Text(in_file_words(plain(value))))  # Text: messages may contain [brackets]
     Console().print(table)
 
 
