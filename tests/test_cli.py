@@ -22,6 +22,8 @@ from typer.testing import CliRunner
 
 from older_files import without_checksums
 from pliant.cli import app
+from pliant.cli.app import COMMANDS
+from pliant.cli.options import seconds as read_seconds
 from pliant.errors import ModelError, SolveError
 from pliant.files.schema import schema
 from pliant.gallery.reproduction import ABOUT, REPRODUCTIONS
@@ -589,8 +591,10 @@ def test_schema_is_printed_or_written(tmp_path: Path) -> None:
     printed = runner.invoke(app, ["schema"])
     assert json.loads(printed.stdout) == schema()
     target = tmp_path / "pliant.schema.json"
-    assert runner.invoke(app, ["schema", "--output", str(target)]).stdout == ""
-    assert target.read_text() == printed.stdout
+    for option in ("--out", "--output"):  # the second is its former name
+        assert runner.invoke(app, ["schema", option, str(target)]).stdout == ""
+        assert target.read_text() == printed.stdout
+        target.unlink()
 
 
 def test_errors_are_told_to_machines_too(tmp_path: Path) -> None:
@@ -613,3 +617,24 @@ def test_names_in_a_crafted_result_do_not_steer_the_terminal(ran: Path, tmp_path
     crafted.assign_attrs(pliant="\x1b[2J").to_netcdf(file, engine="netcdf4")
     refused = runner.invoke(app, ["info", str(file)])
     assert refused.exit_code == 2 and "crafted.nc" in refused.stderr and "\x1b" not in refused.stderr
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.__name__)
+def test_what_a_command_writes_is_named_out(command: Callable[..., None]) -> None:
+    """Where it writes one thing at all; other spellings are hidden."""
+    shown = [word for option in typer.main.get_command(app).commands[command.__name__].params  # type: ignore[attr-defined]
+             if not option.hidden for word in option.opts if word.startswith("--out")]  # fmt: skip
+    assert set(shown) <= {"--out"}
+
+
+@pytest.mark.parametrize(("given", "seconds"), [("100ms", 0.1), ("0.25", 0.25), ("1/4", 0.25), ("0.2 s", 0.2), ("0.01 min", 0.6)])
+def test_a_time_may_have_a_unit(given: str, seconds: float) -> None:
+    assert read_seconds(given) == pytest.approx(seconds, rel=1e-15)
+
+
+@pytest.mark.parametrize("words", [["run", CHAIN, "--t-end"], ["sweep", CHAIN, "--t-end"], ["plot", "a.nc", "--at"],
+                                   ["plot", "a.nc", "--time"], ["equilibrium", CHAIN, "--t"]])  # fmt: skip
+def test_a_time_that_is_none_is_refused_with_how_to_write_one(words: list[str]) -> None:
+    for given, reason in (("5cm", "must be in s, got 'cm'"), ("100 mss", "did you mean 'ms'"), ("soon", "as in 100ms")):
+        done = runner.invoke(app, [*words, given], env={"COLUMNS": "300"})
+        assert done.exit_code == 2 and reason in done.output

@@ -3,17 +3,23 @@
 import json
 import re
 import runpy
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 import pliant as pl
+from pliant.files.definitions import BOUNDS, UNIT, VALUE
+from pliant.files.reader import LINK_KEYS, SECTIONS
+from pliant.files.run_settings import RunSettings
+from pliant.files.vocabulary import CALLS, builders, call_hints
 from pliant.gallery.reproduction import REPRODUCTIONS
 from pliant.integrate.methods import METHODS
 from pliant.model.closure import CLOSURES
 from pliant.model.friction_law import FRICTION_LAWS
 from pliant.model.joint import JOINTS
 from pliant.model.normal_law import NORMAL_LAWS
+from pliant.model.system import BODIES
 from pliant.results.table import QUANTITIES
 
 TOP = Path(__file__).parents[1]
@@ -100,8 +106,20 @@ def test_some_page_names_all_there_is():
     assert not [name for name in names if not re.search(rf"(?<![\w-]){name}(?![\w-])", text)]
 
 
+def test_the_page_of_sections_lists_every_key_that_the_reader_knows():
+    """In the row of its section."""
+    page = (TOP / "docs" / "guide" / "model-file-keys.md").read_text(encoding="utf-8")
+    rows = {name: row for row in page.splitlines() if row.startswith("| `") for name in re.findall(r"`(\w+)`", row.split("|")[1])}
+    keys = {section: list(call_hints(section)[0]) for section in CALLS}
+    keys |= {"bodies": ["part", *LINK_KEYS], "parts": [*BODIES, *builders(pl.RigidBody)], "define": [VALUE, *BOUNDS, UNIT]}
+    keys |= {"run": [field.name for field in fields(RunSettings)]}
+    assert list(rows) and not set(SECTIONS) ^ set(rows)
+    named = {section: re.findall(r"`(\w+)`", rows[section]) for section in keys}
+    assert not {(section, key) for section in keys for key in keys[section] if key not in named[section]}
+
+
 PAGES = ["first-result", "tutorial", "extend", "sweeps", "analysis", "stresses", "validity", "large_deflection"]
-PAGES += ["sensitivities", "fits", "stepping", "task_space", "joints", "joint_friction", "control"]
+PAGES += ["sensitivities", "fits", "stepping", "task_space", "joints", "joint_friction", "control", "scope"]
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -1,5 +1,7 @@
 """pliant: mechanisms whose links bend and whose parts hit things."""
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
 from pliant.host import program_start as _program_start  # noqa: F401 - before everything that takes time
 
 # isort: split
@@ -13,7 +15,7 @@ from pliant.analysis.plausibility import implausible
 from pliant.analysis.section_forces import section_forces
 from pliant.analysis.stresses import stresses
 from pliant.equations import equations
-from pliant.errors import ModelError, PliantError, SolveError, StepError
+from pliant.errors import ModelError, PliantError, SolveError, StepError, UnknownNameError
 from pliant.files import dump_model, load_model, loads_model
 from pliant.integrate.methods import (
     DOP853,
@@ -265,6 +267,7 @@ __all__ = [
     "Tsit5",
     "TwoLoop",
     "Universal",
+    "UnknownNameError",
     "ValuesAt",
     "VariablePrecisionRK4",
     "WangYanFangJin",
@@ -325,3 +328,15 @@ __all__ = [
     "tanh",
     "where",
 ]  # fmt: skip
+
+
+if not _TYPE_CHECKING:  # a type checker must go on to refuse unknown names
+
+    def __getattr__(name: str) -> None:
+        """Says of a name that is not here what there is instead: pl.Plate, pl.read_urdf."""
+        from pliant.scope import not_yet
+
+        words = f"module {__name__!r} has no attribute {name!r}"
+        if answer := not_yet(name):
+            raise AttributeError(f"{words}: {answer}", name=name)  # without obj: Python would suggest a name of similar spelling
+        raise AttributeError(words)

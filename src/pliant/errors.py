@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Self
 
 LONGEST_VALUE = 500  # longest value in a message, characters
 
@@ -15,6 +18,12 @@ def plain(text: str) -> str:
     return CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
+def did_you_mean(word: object, known: Iterable[str]) -> str:
+    """A hint at the known name that is spelled most like a word, or an empty string."""
+    close = get_close_matches(str(word), list(known), n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
 class PliantError(Exception):
     """The base class of all errors that pliant raises on purpose."""
 
@@ -23,10 +32,16 @@ class ModelError(PliantError, ValueError):
     """A mechanism, method or file that breaks a rule; raised before anything runs."""
 
     @classmethod
-    def of(cls, part: str, field: str, rule: str, value: object) -> ModelError:
+    def of(cls, part: str, field: str, rule: str, value: object) -> Self:
         shown = repr(value)
         cut = shown if len(shown) <= LONGEST_VALUE else f"{shown[:LONGEST_VALUE]} ..."
         return cls(plain(f"{part}: {field} {rule}, got {cut}"))
+
+
+class UnknownNameError(ModelError, KeyError):
+    """A name by which nothing can be read; the message gives the nearest names."""
+
+    __str__ = Exception.__str__  # KeyError would show the message in quotes
 
 
 class SolveError(PliantError, RuntimeError):

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 import pliant as pl
 from pliant.cli import app
+from pliant.cli.exits import in_file_words
 from pliant.gallery.representative import REPRESENTATIVES
 
 MODEL = """
@@ -28,8 +29,8 @@ bodies:
 """
 
 
-def arm(length=0.5, angle=0.2, mass=0.3, **material) -> pl.System:
-    system = pl.System("arm", gravity=(0, -9.81))
+def arm(length=0.5, angle=0.2, mass=0.3, g=9.81, **material) -> pl.System:
+    system = pl.System("arm", gravity=(0, -g))
     beam = pl.Beam(length=length, section=pl.Section.rectangle(0.02, 0.01), theory="euler-bernoulli", modes=pl.Modes("cf", 1),
                    material=pl.Material(**{"E": 2e11, "density": 7860.0, **material}))  # fmt: skip
     on = system.add("arm", beam, joint=pl.Revolute(angle=angle)).tip
@@ -49,6 +50,7 @@ def arm(length=0.5, angle=0.2, mass=0.3, **material) -> pl.System:
         ({"length": 500.0}, "body 'arm': length = 500 m is 2.5e+04 times the depth of its section, more than a thread has"),
         ({"angle": 60}, "body 'arm': angle = 60 rad is 9.55 turns; pl.deg(60) if degrees are meant"),
         ({"angle": pl.deg(300)}, ""),
+        ({"g": 9810.0}, "system 'arm': gravity = (0, -9810, 0) m/s^2 is 1e+03 times that of the Earth"),
     ],
 )
 def test_implausible_numbers_are_said_with_part_field_and_value(numbers, sentence):
@@ -76,3 +78,13 @@ def test_check_warns_and_accepts(tmp_path):
     assert fine["ok"] and fine["warnings"] == []
     done = CliRunner().invoke(app, ["check", str(tmp_path / "arm.yaml"), "--set", "E=210Pa"])
     assert done.exit_code == 0 and "warning: body 'arm': E = 210 Pa is less than soft rubber has" in done.stdout
+
+
+def test_the_command_line_speaks_the_words_of_files(tmp_path):
+    (tmp_path / "arm.yaml").write_text(MODEL.replace("joint: revolute", "joint: {revolute: {angle: 60}}"))
+    said = CliRunner().invoke(app, ["check", str(tmp_path / "arm.yaml")]).stdout
+    assert "9.55 turns; 60 deg if degrees are meant" in said and "pl." not in said
+    shared = "contact 'a': pl.Exact delivers it, or pl.HuGuo; body 'b': pl.segmented(beam, n); a file named pl.nc stays"
+    assert in_file_words(shared) == "contact 'a': exact delivers it, or hu_guo; body 'b': segments: n; a file named pl.nc stays"
+    (tmp_path / "arm.yaml").write_text(MODEL.replace("-9.81", "-9,81"))  # a list of three numbers
+    assert "gravity = (0, -9, 81) m/s^2 is" in CliRunner().invoke(app, ["check", str(tmp_path / "arm.yaml")]).stdout

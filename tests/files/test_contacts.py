@@ -257,3 +257,18 @@ def test_a_system_with_contacts_survives_being_written_with_its_run() -> None:
     system.contact(points=system.ends(), against=Plane(normal=(0, 1)), normal=HuGuo(stiffness=1e6, restitution=0.7),
                    friction=Karnopp(mu_static=0.4, mu_kinetic=0.3))  # fmt: skip
     assert loads_model(dump_model(system)) == Model(system, None)
+
+
+def test_a_contact_at_a_named_frame_keeps_its_name_whatever_its_numbers():
+    text = """
+pliant: 1
+system: pusher
+gravity: [0, -9.81]
+define: {reach: 50 mm}
+bodies:
+  pusher: {rigid: {mass: 1, inertia: 1e-3, frames: {nose: [reach, 0]}}, joint: planar}
+contacts:
+  wall: {points: pusher.nose, against: {plane: {normal: [-1, 0], point: [1, 0]}}, normal: {hertz: 1e6}}
+"""
+    for reach in ("50 mm", "70 mm"):
+        assert list(loads_model(text, parameters={"reach": reach}).system.contacts) == ["wall pusher.nose"]

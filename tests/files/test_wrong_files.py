@@ -159,6 +159,21 @@ WRONG: list[tuple[str, str, str]] = [
     ("gravity: [0, -9.81]", "gravity: " + "[" * 60 + "]" * 60, "m.yaml:3: mappings and lists must be nested at most 40 levels"),
     ("gravity:", "? [a, b]\n: 1\ngravity:", "m.yaml:3: must be a key, got a list"),
     ("gravity:", "---\ngravity:", "m.yaml:3: not valid YAML: but found another document"),
+    # slips of someone who is new to YAML
+    ("length: 1.0", "length: 0,5", "bodies.arm.beam.length: must be a number, got '0,5' (formula '0,5': "),
+    ("length: 1.0", "length: 0,5", "; write a decimal point: 0.5)"),
+    ("length: 1.0", "length: 0,5 m", "; write a decimal point: 0.5)"),
+    ("length: 1.0", "length: 2 * 0,5", "; write a decimal point: 0.5)"),
+    ("height: 0.01", "height: 0,01", "beam.section.rectangle: unknown key '01' (write a decimal point: 0.01); known"),
+    ("t_end: 1,", "t_end: 1,5,", "m.yaml:24: run: unknown key '5' (write a decimal point: 1.5); known"),
+    ("2*sin(t)", "atan2(1,5, t)", "drives.motor: unknown key '5' (put a formula with brackets or commas in quotes); known"),
+    ("    joint: {rev", "   joint: {rev", "m.yaml:15: not valid YAML: expected <block end>, but"),
+    ("    joint: {rev", "   joint: {rev", "(lines that belong together must be indented alike, more than the line above)"),
+    ("  motor:", "motor:", "m.yaml:19: unknown key 'motor' (indent it if it belongs to 'drives', which is empty); known"),
+    ("width: 0.02}}", "width: 0.02}", "(the { at line 11, column 16 must be closed by a })"),
+    ("[0, -9.81]", "[0, -9.81", "(the [ at line 3, column 10 must be closed by a ])"),
+    ("save: 1e-3}", "save: 1e-3}}", "m.yaml:24: not valid YAML: expected <block end>, but found '}' (a } too many)"),
+    ("system: arm", "system arm", "could not find expected ':' (after the key in line 2, a colon and a space must follow)"),
 ]  # fmt: skip
 
 
@@ -206,6 +221,12 @@ def test_files_that_cannot_be_read_are_refused_by_name(tmp_path: Path) -> None:
     (tmp_path / "bytes.yaml").write_bytes(b"system: \xff")
     with pytest.raises(ModelError, match=r"bytes\.yaml: must be UTF-8 text, got byte 0xff"):
         load_model(tmp_path / "bytes.yaml")
+    for head in (b"\x89HDF\r\n", b"CDF\x01" + bytes(6_000_000)):  # a result may be larger than any model
+        (tmp_path / "run.nc").write_bytes(head)
+        with pytest.raises(
+            ModelError, match=r"run\.nc: must be a model file, got the result of a run .*pliant info run\.nc --model"
+        ):
+            load_model(tmp_path / "run.nc")
     (tmp_path / "empty.yaml").write_text("# nothing\n")
     with pytest.raises(ModelError, match=r"empty\.yaml: must contain a model, got nothing"):
         load_model(tmp_path / "empty.yaml")

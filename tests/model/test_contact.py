@@ -85,7 +85,7 @@ def test_a_wrong_contact_is_refused_in_words(case):
 def test_pairs_are_named_by_contact_and_place():
     places = [A, Frame("a", 0.0), Frame("a", 0.25), R, Frame("r", None, (0, 1.0, 0)), Frame("r", None, (0.1, -0.2, 0))]
     assert touch(places, name="floor") == [
-        "floor a.tip", "floor a.root", "floor a@0.25", "floor r.tip", "floor r(0, 1, 0)", "floor r(0.1, -0.2, 0)",
+        "floor a.tip", "floor a.root", "floor a@0.25", "floor r.tip", "floor r.hook", "floor r(0.1, -0.2, 0)",
     ]  # fmt: skip
 
 

@@ -103,7 +103,7 @@ def test_what_was_not_kept_is_refused_by_name(compiled, whole, tmp_path):
         with pytest.raises(pl.ModelError, match="must be kept"):
             pl.player.write(result, tmp_path / "page.html")
         assert "no energy ledger" in result._repr_html_()
-    with pytest.raises(KeyError, match="is none of"):
+    with pytest.raises(KeyError, match=r"quantity must be one of q, v, .* got 'nothing'"):
         kept.values["nothing"]
     with pytest.raises(pl.ModelError, match="quantity 'v' must be kept"):
         kept.to_netcdf(tmp_path / "more.nc", quantities=["v"])
@@ -292,6 +292,17 @@ def test_export_writes_what_each_program_reads(whole, tmp_path):
     invoke("export", tmp_path / "run.nc", tmp_path / "out.parquet", "--columns", "kinetic")
     for words, message in ((["out.xls"], "must end in .csv, .parquet, .mat"), (["out.csv", "--columns", "qq"], "must be among")):
         done = CliRunner().invoke(app, ["export", str(tmp_path / "run.nc"), str(tmp_path / words[0]), *words[1:]])
+        assert done.exit_code == 2 and message in done.output
+
+
+def test_export_takes_coordinates_and_parts_of_quantities_and_its_file_by_name(whole, tmp_path):
+    whole.to_netcdf(tmp_path / "run.nc")
+    invoke("export", tmp_path / "run.nc", "--out", tmp_path / "out.csv", "--columns", "ball.y,tip_position ball,time")
+    head = (tmp_path / "out.csv").read_text().splitlines()[0]
+    assert head == "time [s],q ball.y [m],tip_position ball x [m],tip_position ball y [m],tip_position ball z [m]"
+    for words, message in (([], "--out must be given"), (["a.csv", "--out", "b.csv"], "only once"),
+                           (["--out", tmp_path / "out.csv", "--columns", "bal.y"], "did you mean 'ball.y'")):  # fmt: skip
+        done = CliRunner().invoke(app, ["export", str(tmp_path / "run.nc"), *map(str, words)])
         assert done.exit_code == 2 and message in done.output
 
 

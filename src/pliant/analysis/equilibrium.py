@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from pliant.model.joint import BALL
 from pliant.model.refused import refuse_controllers, refuse_states, require_bodies
 from pliant.model.system import System
 from pliant.results.kept import check_of_bodies
+from pliant.results.reading import DIMENSIONS, ReadByName
 from pliant.results.state import LAYOUT, FinalState, OngoingContact
 from pliant.results.table import QUANTITIES
 
@@ -49,8 +51,11 @@ class RestingContact(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Equilibrium:
-    """A position of rest, or a steady motion, with every quantity of a result there except works."""
+class Equilibrium(ReadByName):
+    """A position of rest, or a steady motion, with every quantity of a result there except works.
+
+    Read by the names of a result: rest["arm.angle"] is a number, rest["tip_position", "arm"] an array.
+    """
 
     name: str
     message: str  # how the equilibrium was found, and whether it is stable
@@ -69,20 +74,12 @@ class Equilibrium:
         """Time at which formulas and prescribed motions were evaluated, s."""
         return self.operating.t
 
-    def __getitem__(self, coordinate: str) -> float:
-        """The value of one coordinate: rest["arm.angle"]."""
-        return float(self._column("q", "coordinate", coordinate))
+    _DIMENSIONS = MappingProxyType({name: dims for name, dims in DIMENSIONS.items() if name != "work"})  # of a run alone
 
     def of_body(self, quantity: str, body: str) -> Floats:
         """The value of a quantity for one body: of_body("tip_position", "arm")."""
         check_of_bodies("of_body", quantity)
-        return self._column(quantity, "body", body)
-
-    def _column(self, quantity: str, dimension: str, label: str) -> Floats:
-        names = list(self.labels[dimension])
-        if label not in names:
-            raise KeyError(f"{label!r} is none of {names}")
-        return np.asarray(self.values[quantity][names.index(label)])
+        return np.asarray(self[quantity, body])
 
     @property
     def coordinates(self) -> dict[str, float]:

@@ -20,16 +20,23 @@ LIGHTEST, DENSEST = 10.0, 23e3  # kg/m^3: foams have more, osmium has less
 LIGHT = 1e-8  # mass of a body over that of the heaviest
 STOCKY, THIN = 3.0, 1e4  # length of a beam over the depth of its section: beams are longer, even threads are not as thin
 PRESSED = 10.0  # weights of the mechanism: a contact that rests does not push harder
-GRAVITY = 9.81  # m/s^2, for mechanisms without gravity
+GRAVITY, STRONGEST = 9.81, 30.0  # m/s^2: for mechanisms without gravity; no planet has more than Jupiter's 25
 
 
 def implausible(system: System, parameters: Mapping[str, float] | None = None) -> tuple[str, ...]:
-    """Sentences about implausible numbers of a mechanism: stiffness, density, mass, slenderness, angles, depth of contacts.
+    """Sentences about implausible numbers of a system: gravity, stiffness, density, mass, slenderness, angles, depth of contacts.
 
     Nothing is refused because of them. parameters: values of parameters by name.
     """
     plain = resolved(system, checked_values(system.parameters, parameters))
     return tuple(sentence for check in PLAUSIBILITY for sentence in check(plain))
+
+
+def gravities(system: System) -> Iterator[str]:
+    strength = math.hypot(*map(float, system.gravity))
+    if strength > STRONGEST:
+        given = ", ".join(f"{x:.6g}" for x in system.gravity)
+        yield f"system {system.name!r}: gravity = ({given}) m/s^2 is {strength / GRAVITY:.2g} times that of the Earth"
 
 
 def moduli(system: System) -> Iterator[str]:
@@ -98,4 +105,6 @@ def starting_depths(system: System) -> Iterator[str]:
             )
 
 
-PLAUSIBILITY: tuple[Callable[[System], Iterable[str]], ...] = (moduli, densities, masses, slenderness, angles, starting_depths)
+PLAUSIBILITY: tuple[Callable[[System], Iterable[str]], ...] = (
+    gravities, moduli, densities, masses, slenderness, angles, starting_depths,
+)  # fmt: skip

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pliant.cli.exits import FAILED, WRONG, stop, write_json
-from pliant.cli.options import AsJson, IncludesOutside, Quiet, Set, check_target, is_result, load_model, load_result
+from pliant.cli.options import AsJson, IncludesOutside, Quiet, Set, check_target, load_model, load_result
 from pliant.cli.plot import with_stresses
 from pliant.cli.run import settings_of, simulate_model
 from pliant.errors import PliantError
 from pliant.host import progress
+from pliant.host.netcdf import is_netcdf
 
 if TYPE_CHECKING:
     from pliant.results.result import Result
@@ -79,7 +80,7 @@ def _pixels(text: str) -> tuple[int, int]:
 
 def _result(file: Path, values: list[str] | None, includes_outside: bool, quiet: bool) -> Result:
     """The result in a file, or of a run of a model with these values."""
-    if is_result(file):
+    if is_netcdf(file):
         if values:
             stop(WRONG, f"--set: must be given with a model file, but {str(file)!r} is a finished run, got {values[0]!r}")
         return load_result(file)

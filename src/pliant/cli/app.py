@@ -33,12 +33,12 @@ COMMANDS: dict[Callable[..., None], str] = {
     modes: "pliant modes arm.yaml --plot shapes.png",
     fit: "pliant fit arm.yaml --data measured.csv --free damping,mu --out arm-fit",
     info: "pliant info arm.nc",
-    export: "pliant export arm.nc arm.csv --columns q,normal_force",
+    export: "pliant export arm.nc --out arm.csv --columns arm.angle,normal_force",
     plot: "pliant plot arm.nc --kind ledger --out ledger.png",
     animate: "pliant animate arm.nc --html arm.html",
     reproduce: "pliant reproduce falling-chain --out chain",
     equations: "pliant equations arm.yaml --form c --out arm.c",
-    schema: "pliant schema --output pliant.schema.json",
+    schema: "pliant schema --out pliant.schema.json",
 }
 CODES = "; ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items())
 

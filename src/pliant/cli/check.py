@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def check(file: ModelArgument, settings: Set = None, includes_outside: IncludesOutside = False, as_json: AsJson = False) -> None:
     """Check a model file and print its tree, parameters and run settings; with closed loops, also its degrees of freedom.
 
-    Warns of numbers that hardly any mechanism has: stiffness, density, mass, slenderness, angles, depth of contacts at the start.
+    Warns of numbers that hardly any mechanism has: gravity, stiffness, density, mass, slenderness, angles, depth of contacts.
     """
     from pliant.analysis.plausibility import implausible
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pliant.cli.exits import FAILED, WRONG, say, stop, write_json
-from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, Set, check_target, load_model
+from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, Set, check_target, load_model, seconds
 from pliant.cli.steady import Steady, read_steady
 from pliant.errors import ModelError, PliantError, plain
 from pliant.host import progress
@@ -22,7 +22,9 @@ ROUND_OFF = 1e-12  # of the largest value in the table; smaller values are print
 def equilibrium(
     file: ModelArgument,
     steady: Steady = None,
-    t: Annotated[float, typer.Option("--t", help="Time at which formulas of time and prescribed motions are evaluated, s.")] = 0.0,
+    t: Annotated[
+        float, typer.Option("--t", parser=seconds, metavar="TIME", help="Time of formulas of time and prescribed motions, s.")
+    ] = 0.0,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="REST.nc", help="Write the equilibrium as a result (netCDF).")
     ] = None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, NoReturn
@@ -61,7 +62,13 @@ def ending(command: Callable[..., None]) -> Callable[..., None]:
 
 def say(what: object, err: bool = False, nl: bool = True) -> None:
     """Print a message. It may contain names from files, so control characters are escaped."""
-    typer.echo(plain(str(what)), err=err, nl=nl)
+    typer.echo(in_file_words(plain(str(what))), err=err, nl=nl)
+
+
+def in_file_words(message: str) -> str:
+    """A message in the words of model files: pl.deg(60) is 60 deg there, pl.segmented(beam, n) segments: n, pl.HuGuo hu_guo."""
+    message = re.sub(r"\bpl\.deg\(([^()]*)\)", r"\1 deg", message).replace("pl.segmented(beam, n)", "segments: n")
+    return re.sub(r"\bpl\.([A-Z]\w*)", lambda found: re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", found[1]).lower(), message)
 
 
 def write_json(data: Any) -> None:

@@ -16,22 +16,23 @@ WRITERS = {".csv": "to_csv", ".parquet": "to_parquet", ".mat": "to_matlab"}  # m
 
 def export(
     file: Annotated[Path, typer.Argument(metavar="RESULT.nc", help="The result of a run.")],
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="Output file: .csv, .parquet or .mat.")],
+    table: Annotated[Path | None, typer.Argument(metavar="OUT", hidden=True)] = None,  # OUT without its name
+    out: Annotated[Path | None, typer.Option("--out", help="Output file: .csv, .parquet or .mat; must be given.")] = None,
     columns: Annotated[
         list[str] | None,
         typer.Option(
             "--columns", metavar="NAME,...",
-            help="Quantities, as in q,normal_force, or columns, as in 'tip_position arm x'; may be repeated; default: all.",
+            help="Coordinates or quantities, as in arm.angle,normal_force, or parts, as in 'tip_position arm x'; may be repeated; "
+            "default: all.",
         ),
     ] = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
     """Write the rows of a result for other programs, as CSV, Parquet (needs the extra parquet) or MATLAB."""
-    writer = WRITERS.get(out.suffix)
-    if writer is None:
-        stop(WRONG, f"OUT: must end in {', '.join(WRITERS)}, got {str(out)!r}")
-    check_target("OUT", out)
+    out = _target(table, out)
+    writer = WRITERS[out.suffix]
+    check_target("--out", out)
     result = load_result(file, lazy=True)
     try:
         getattr(result, writer)(out, _names(columns))
@@ -43,6 +44,18 @@ def export(
         write_json({"written": str(out), "rows": len(result.time)})
     elif not quiet:
         typer.echo(f"written to {out}: {len(result.time)} rows")
+
+
+def _target(table: Path | None, out: Path | None) -> Path:
+    """The output file, given by --out or by its place alone."""
+    if table is not None and out is not None:
+        stop(WRONG, f"--out: must be given only once, got {str(table)!r} and {str(out)!r}")
+    found = out or table
+    if found is None:
+        stop(WRONG, f"--out must be given: a file that ends in {', '.join(WRITERS)}")
+    if found.suffix not in WRITERS:
+        stop(WRONG, f"--out: must end in {', '.join(WRITERS)}, got {str(found)!r}")
+    return found
 
 
 def _names(columns: list[str] | None) -> list[str] | None:

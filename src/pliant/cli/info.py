@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pliant.cli.check import model_data, parameter_lines
-from pliant.cli.exits import WRONG, say, stop, write_json
-from pliant.cli.options import AsJson, IncludesOutside, is_result, load_model, load_result
+from pliant.cli.exits import WRONG, in_file_words, say, stop, write_json
+from pliant.cli.options import AsJson, IncludesOutside, load_model, load_result
 from pliant.cli.run import summary_data, summary_rows
 from pliant.errors import ModelError, plain
+from pliant.host.netcdf import is_netcdf
 from pliant.results.table import IN_LEDGER, QUANTITIES
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def info(
     model: Annotated[bool, typer.Option("--model", help="For a result: print only its model, as a model file.")] = False,
 ) -> None:
     """Print the content of a file: bodies and frequencies of a model; rows, ledger and provenance of a result."""
-    if is_result(file):
+    if is_netcdf(file):
         _of_result(load_result(file, lazy=True), file, as_json, model)
     elif model:
         stop(WRONG, f"{file}: must be the result of a run when --model is given, got another kind of file")
@@ -113,7 +114,7 @@ def _print_result(result: Result, provenance: Any) -> None:
         held = f"{len(model.splitlines())} lines, see --model" if model else f"none: {provenance['no_model']}"
         rows.append(("model", held))
     for name, value in rows:
-        table.add_row(Text(plain(name)), Text(plain(value)))
+        table.add_row(Text(plain(name)), Text(in_file_words(plain(value))))
     Console().print(table)
     say(_ledger(result) or f"no energy ledger: it needs {', '.join(IN_LEDGER)}")
 

@@ -13,6 +13,7 @@ import typer
 from pliant.cli.exits import WRONG, stop
 from pliant.errors import ModelError
 from pliant.host.atomic_files import streamed
+from pliant.host.netcdf import is_netcdf
 
 if TYPE_CHECKING:
     from pliant.files import Model
@@ -31,7 +32,21 @@ Set = Annotated[
     typer.Option("--set", metavar="NAME=VALUE[unit]", help="Value of a number that the model defines; may be repeated."),
 ]
 
-HEADS = (b"\x89HDF", b"CDF")  # first bytes of result files
+
+def seconds(text: object) -> float:
+    """A time such as 0.1, 100ms or 2 min, in s."""
+    from pliant.files.definitions import read_quantity
+
+    try:
+        return read_quantity(str(text), "s")[0]
+    except ModelError as trouble:
+        raise typer.BadParameter(f"{trouble}; a time is a number in s, or has a unit, as in 100ms") from None
+
+
+TEnd = Annotated[
+    float | None,
+    typer.Option("--t-end", parser=seconds, metavar="TIME", help="End time, s; replaces that of the file."),
+]
 
 
 def load_model(file: Path, includes_outside: bool = False, settings: Sequence[str] | None = None) -> Model:
@@ -63,7 +78,7 @@ def load_result(file: Path, lazy: bool = False) -> Result:
 
     if not file.is_file():
         stop(WRONG, f"{file}: cannot be read: {'must be a file' if file.exists() else 'No such file'}")
-    if not is_result(file):
+    if not is_netcdf(file):
         stop(WRONG, f"{file}: must be the result of a run (netCDF), got another kind of file")
     try:
         return Result.from_netcdf(file, lazy=lazy)
@@ -71,15 +86,6 @@ def load_result(file: Path, lazy: bool = False) -> Result:
         stop(WRONG, str(trouble))
     except (OSError, RuntimeError, KeyError, ValueError) as trouble:
         stop(WRONG, f"{file}: cannot be read: {getattr(trouble, 'strerror', None) or trouble}")
-
-
-def is_result(file: Path) -> bool:
-    """Whether a file is a result, judged by its first bytes, because names may mislead; False if it cannot be read."""
-    try:
-        with open(file, "rb") as opened:
-            return opened.read(4).startswith(HEADS)
-    except OSError:
-        return False
 
 
 def check_target(option: str, out: Path) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pliant.cli.exits import FAILED, WRONG, say, stop, write_json
-from pliant.cli.options import AsJson, Quiet, check_target, load_result
+from pliant.cli.options import AsJson, Quiet, check_target, load_result, seconds
 from pliant.cli.plot_sweep import draw_sweep
 from pliant.errors import ModelError
 from pliant.host import progress
@@ -32,8 +32,12 @@ def plot(
         list[str] | None,
         typer.Option("--name", help="Draw only this coordinate or body or, for a sweep, this kept quantity; may be repeated."),
     ] = None,
-    at: Annotated[list[float] | None, typer.Option("--at", help="Time of a snapshot, s; may be repeated.")] = None,
-    time: Annotated[float | None, typer.Option("--time", help="Time of a still picture of the mechanism, s.")] = None,
+    at: Annotated[
+        list[float] | None, typer.Option("--at", parser=seconds, metavar="TIME", help="Time of a snapshot, s; may be repeated.")
+    ] = None,
+    time: Annotated[
+        float | None, typer.Option("--time", parser=seconds, metavar="TIME", help="Time of a still picture of the mechanism, s.")
+    ] = None,
     scale: Annotated[float | None, typer.Option("--scale", help="Magnification of deformations.")] = None,
     zoom: Annotated[str | None, typer.Option("--zoom", help="Number of the contact to enlarge, or none.")] = None,
     reduce: Annotated[

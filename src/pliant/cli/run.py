@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pliant.cli.exits import DONE, FAILED, INTERRUPTED, WRONG, say, stop, write_json
-from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, Set, check_target, load_model, load_result
+from pliant.cli.exits import DONE, FAILED, INTERRUPTED, WRONG, in_file_words, say, stop, write_json
+from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, Set, TEnd, check_target, load_model, load_result
 from pliant.errors import ModelError, PliantError, plain
 from pliant.host import progress
 
@@ -30,7 +30,7 @@ LISTED_EVENTS = 10  # events in the summary; the file contains all
 def run(
     file: ModelArgument,
     out: Annotated[Path | None, typer.Option("--out", help="Output file (netCDF); default: MODEL.nc.")] = None,
-    t_end: Annotated[float | None, typer.Option("--t-end", help="End time, s; replaces that of the file.")] = None,
+    t_end: TEnd = None,
     go_on: Annotated[Path | None, typer.Option("--continue", metavar="RESULT.nc", help="Continue this run from its end.")] = None,
     csv: Annotated[Path | None, typer.Option("--csv", help="Also write the rows as CSV.")] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="Also draw the overview as PNG.")] = None,
@@ -214,7 +214,7 @@ def _print_summary(result: Any, target: Path) -> None:
 
     table = Table(show_header=False, box=None)
     for name, value in [*summary_rows(result), ("written to", str(target))]:
-        table.add_row(Text(plain(name)), Text(plain(value)))  # Text: messages may contain [brackets]
+        table.add_row(Text(plain(name)), Text(in_file_words(plain(value))))  # Text: messages may contain [brackets]
     Console().print(table)
 
 

@@ -14,18 +14,20 @@ from pliant.host.atomic_files import atomic_write
 
 
 def schema(
-    output: Annotated[Path | None, typer.Option("--output", help="Write it to this file instead of printing it.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Write it to this file instead of printing it.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", hidden=True)] = None,  # as it was called once
 ) -> None:
     """Print the JSON Schema of model files, with which editors complete and check them."""
     from pliant.files.schema import schema as made
 
     text = json.dumps(made(), indent=1) + "\n"
-    if output is None:
+    target = out or output
+    if target is None:
         typer.echo(text, nl=False)
         return
-    check_target("--output", output)
+    check_target("--out", target)
     try:
-        with atomic_write(output) as draft:
+        with atomic_write(target) as draft:
             draft.write_text(text, encoding="utf-8")
     except OSError as trouble:
-        stop(FAILED, f"{output}: cannot be written: {trouble.strerror or trouble}")
+        stop(FAILED, f"{target}: cannot be written: {trouble.strerror or trouble}")

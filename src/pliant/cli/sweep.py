@@ -12,7 +12,7 @@ import typer
 
 from pliant.cli.axes import parse_axes
 from pliant.cli.exits import DONE, FAILED, INTERRUPTED, WRONG, say, stop, write_json
-from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, Set, read_settings
+from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, Set, TEnd, read_settings
 from pliant.cli.run import ended_softly
 from pliant.errors import ModelError, PliantError
 from pliant.host import progress
@@ -34,7 +34,7 @@ def sweep(
         list[str] | None,
         typer.Option("--keep", metavar="NAME", help="A quantity or coordinate to keep, or result; may be repeated."),
     ] = None,
-    t_end: Annotated[float | None, typer.Option("--t-end", help="End time, s; replaces that of the file.")] = None,
+    t_end: TEnd = None,
     workers: Annotated[int | None, typer.Option("--workers", help="Number of local processes; default: threads.")] = None,
     dask: Annotated[str | None, typer.Option("--dask", metavar="ADDRESS", help="Address of a Dask scheduler.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue the sweep in the folder.")] = False,

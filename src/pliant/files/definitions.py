@@ -137,16 +137,21 @@ def read_value(name: str, text: str, unit: str | None, written: str | None = Non
 
     written: the unit in which the model defines it. If that is mm, 8 may be meant in mm or in m, and is refused.
     """
-    found = units.split(text) if not is_expression(text) else None
     try:
-        if found is None:
-            number = parse_number(text)
-            if number != 0.0 and written is not None and not units.is_si(written):
-                how = f"such as {text}{written}" + (f" or {text}{unit}" if unit else "")
-                raise ModelError(f"must have a unit, {how}, because the model defines it in {written}, got {text!r}")
-            return number, None
-        if unit is not None:
-            units.kind_of(unit)  # raises if it is not a unit
-        return units.convert(*found, unit), found[1]
+        number, own = read_quantity(text, unit)
+        if own is None and number != 0.0 and written is not None and not units.is_si(written):
+            how = f"such as {text}{written}" + (f" or {text}{unit}" if unit else "")
+            raise ModelError(f"must have a unit, {how}, because the model defines it in {written}, got {text!r}")
+        return number, own
     except ModelError as trouble:
         raise ModelError(f"parameter {name!r}: value {trouble}") from None
+
+
+def read_quantity(text: str, unit: str | None) -> tuple[float, str | None]:
+    """The value in SI of a text such as 0.31 or 310 g, and the unit in the text, if any, which must fit."""
+    found = units.split(text) if not is_expression(text) else None
+    if found is None:
+        return parse_number(text), None
+    if unit is not None:
+        units.kind_of(unit)  # raises if it is not a unit
+    return units.convert(*found, unit), found[1]

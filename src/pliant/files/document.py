@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from typing import Any
 
 import yaml
@@ -17,11 +16,15 @@ from yaml.composer import Composer
 from yaml.resolver import Resolver
 
 from pliant.errors import ModelError, plain
+from pliant.errors import did_you_mean as did_you_mean
 from pliant.files import units
 from pliant.files.formula import Known, ParsedFormula, parse_number, short
 from pliant.model.parameter import expression_of
+from pliant.scope import foreign_model
 
 LONGEST_PATH, LONGEST_RULE = 200, 1000  # characters of a message
+QUOTES = " (put a formula with brackets or commas in quotes)"
+OPENED = re.compile(r"expected ',' or '([]}])'")  # of PyYAML, in braces or brackets that are not closed
 MAX_NESTING = 40  # levels of mappings and lists; a model needs about ten
 MOST_VALUES = 200_000  # in one file; each takes about 40 us to read
 
@@ -123,7 +126,8 @@ class Item:
         found, names = self.mapping(), list(known)
         for key, value in found.items():
             if key not in names:
-                raise value.at_key(f"unknown key {key!r}{did_you_mean(key, names)}; known: {', '.join(names)}", self)
+                hint = _slip(key, value, found) or did_you_mean(key, names)
+                raise value.at_key(f"unknown key {key!r}{hint}; known: {', '.join(names)}", self)
         missing = [name for name in required if name not in found]
         if missing:
             raise self.error(f"{', '.join(missing)} must be given, got {', '.join(found) or 'nothing'}")
@@ -197,13 +201,15 @@ def read_document(text: str, source: str, scope: Scope | None = None) -> Item:
     values = text.count(",") + text.count("\n")
     if values > MOST_VALUES:
         raise ModelFileError(f"{source}: must contain at most {MOST_VALUES} values, got about {values}")
+    if answer := foreign_model(text):
+        raise ModelFileError(f"{source}: {answer}")
     try:
         node = _composed(text, source)
     except yaml.YAMLError as trouble:
         mark = getattr(trouble, "problem_mark", None)
         place = f"{source}:{mark.line + 1}:{mark.column + 1}" if mark is not None else source
         problem = getattr(trouble, "problem", None) or str(trouble)
-        raise ModelFileError(f"{place}: not valid YAML: {problem}{_hint(text, mark)}") from None
+        raise ModelFileError(f"{place}: not valid YAML: {problem}{_hint(text, mark, trouble)}") from None
     if node is None:
         raise ModelFileError(f"{source}: must contain a model, got nothing")
     return Item(node, source, _place(node), scope=scope or Scope())
@@ -229,21 +235,39 @@ def _blamed(item: Item, message: str) -> Item:
     return item
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    close = get_close_matches(word, list(known), n=1)
-    return f" (did you mean {close[0]!r}?)" if close else ""
-
-
 def _place(node: Any) -> tuple[int, int]:
     return int(node.start_mark.line) + 1, int(node.start_mark.column) + 1
 
 
-def _hint(text: str, mark: Any) -> str:
-    """A hint about common mistakes: a tab, or brackets of q['...'], which end an unquoted text inside braces or a list."""
+def _hint(text: str, mark: Any, trouble: yaml.YAMLError) -> str:
+    """A hint about common mistakes: tabs, brackets of q['...'], which end an unquoted text, braces, colons, indentation."""
     line = text.splitlines()[mark.line] if mark is not None and mark.line < len(text.splitlines()) else ""
     if "\t" in line:
         return " (indent lines with spaces, not with tabs)"
-    return " (put a formula with brackets or commas in quotes)" if "q[" in line or "v[" in line else ""
+    if "q[" in line or "v[" in line:
+        return QUOTES
+    problem, begin = str(getattr(trouble, "problem", "")), getattr(trouble, "context_mark", None)
+    opened = OPENED.match(problem)
+    if opened and begin is not None:
+        bracket = {"}": "{", "]": "["}[opened[1]]
+        return f" (the {bracket} at line {begin.line + 1}, column {begin.column + 1} must be closed by a {opened[1]})"
+    if problem.endswith(("'}'", "']'")):
+        return f" (a {problem[-2]} too many)"
+    if problem.endswith("expected ':'") and begin is not None:
+        return f" (after the key in line {begin.line + 1}, a colon and a space must follow)"
+    return " (lines that belong together must be indented alike, more than the line above)" if "<block end>" in problem else ""
+
+
+def _slip(key: str, value: Item, found: Mapping[str, Item]) -> str:
+    """A hint about an unknown key that is the rest of the value before it, or not indented enough to belong there."""
+    names = list(found)
+    before = names[max(names.index(key) - 1, 0)]
+    text = str(found[before].node.value) if found[before].is_scalar else ""
+    if value.is_nothing and key[:1].isdigit() and text.lstrip("+-").isdigit():
+        return f" (write a decimal point: {text}.{key})"
+    if value.is_nothing and "(" in text:
+        return QUOTES
+    return f" (indent it if it belongs to {before!r}, which is empty)" if before != key and found[before].is_nothing else ""
 
 
 def _composed(text: str, source: str) -> Any:

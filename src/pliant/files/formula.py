@@ -25,6 +25,7 @@ from pliant.model.parameter import Definition, Parameter, TextExpression, TiedFl
 from pliant.model.signal import MotionTable, PiecewiseLinear
 from pliant.scalar import FUNCTIONS, Scalar, deg, pi, where
 
+DECIMAL_COMMA = re.compile(r"(?<![\w.,])(\d+),(\d+)(?![\w.,])")
 MAX_LENGTH = 4000  # characters of one formula
 MAX_DEPTH = 100  # levels of one formula; keeps every recursion far from Python's limit
 STATE_VARIABLES = ("t", "q", "v")
@@ -193,6 +194,12 @@ def parse_number(text: str, definitions: Definitions | None = None, unit: str | 
     return formula.constant
 
 
+def _comma_hint(text: str) -> str:
+    """A hint at a decimal comma outside parentheses, where nothing else has one."""
+    found = DECIMAL_COMMA.search(text) if "(" not in text and "[" not in text else None
+    return f"; write a decimal point: {found[1]}.{found[2]}" if found else ""
+
+
 def is_expression(text: str) -> bool:
     """Whether a text is a Python expression: 2e5 and `1 if t < 2 else 3` are, 250 mm is not."""
     try:
@@ -253,7 +260,7 @@ class _Parser:
         except (SyntaxError, ValueError) as trouble:
             at = f" at column {trouble.offset}" if isinstance(trouble, SyntaxError) and trouble.offset else ""
             reason = trouble.msg if isinstance(trouble, SyntaxError) else str(trouble)
-            raise self._error(None, f"is not an expression: {reason}{at}") from None
+            raise self._error(None, f"is not an expression: {reason}{at}{_comma_hint(self.text)}") from None
 
     def value(self, node: ast.expr, depth: int) -> _Value:
         self._check_depth(node, depth)
@@ -262,7 +269,7 @@ class _Parser:
             return self._folded(node, PURE, lambda e: condition.choose(e, 1.0, 0.0), condition)
         read = self.values.get(type(node))
         if read is None:
-            raise self._error(node, f"is not allowed in a formula ({_words(node)})")
+            raise self._error(node, f"is not allowed in a formula ({_words(node)}){_comma_hint(self.text)}")
         return read(node, depth + 1)
 
     def condition(self, node: ast.expr, depth: int) -> _Condition:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from pliant.files.document import Item, ModelFileError, read_document
+from pliant.host.netcdf import is_netcdf
 
 MAX_BYTES = 5_000_000  # of one file; far more than any model needs, and still read in seconds
 DEEPEST = 20  # levels of files that include each other
@@ -23,6 +24,9 @@ def read_text(path: str | Path) -> str:
         if not Path(path).is_file():
             missing = "No such file" if not Path(path).exists() else "must be a file"
             raise ModelFileError(f"{path}: cannot be read: {missing}")
+        if is_netcdf(path):
+            words = "must be a model file, got the result of a run (netCDF)"
+            raise ModelFileError(f"{path}: {words}; `pliant info {Path(path).name} --model` prints the model that it came from")
         if Path(path).stat().st_size > MAX_BYTES:
             raise ModelFileError(f"{path}: must be at most {MAX_BYTES} bytes, got {Path(path).stat().st_size}")
         return Path(path).read_text(encoding="utf-8")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from itertools import pairwise
 from numbers import Real
 from typing import Any
 
 from pliant.errors import CONTROL, ModelError
+from pliant.errors import did_you_mean as did_you_mean
 from pliant.model.parameter import TiedFloat, expression_of
 from pliant.scalar import is_constant, sqrt
 
@@ -148,11 +148,6 @@ def increasing(part: str, field: str, values: Sequence[float]) -> None:
 def instance(part: str, field: str, value: Any, kinds: type | tuple[type, ...], wanted: str) -> None:
     if not isinstance(value, kinds):
         raise ModelError.of(part, field, f"must be {wanted}", value)
-
-
-def did_you_mean(word: Any, known: Iterable[str]) -> str:
-    close = get_close_matches(str(word), list(known), n=1)
-    return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 def _in(unit: str, joint: str = " in") -> str:

@@ -566,13 +566,9 @@ class System:
         self.contacts[pair.name] = pair
 
     def _place_name(self, frame: Frame, place: str) -> str:
-        """The name of a frame in tables: "arm.root" or "arm.tip" if it is one of these, else `place`."""
-        if frame.body in self.links:
-            handle = BodyHandle(frame.body, self.links[frame.body].body)
-            for known in (ROOT, TIP):
-                if frame == getattr(handle, known):
-                    return f"{frame.body}.{known}"
-        return place
+        """The name of a frame in tables: "arm.root", "arm.tip" or "arm.nose" if it is a named one of its body, else `place`."""
+        named = self.links[frame.body].body.places(frame.body) if frame.body in self.links else {}
+        return next((f"{frame.body}.{name}" for name, known in named.items() if known == frame), place)
 
     def _check_new_name(self, name: Any) -> None:
         part = f"system {self.name!r}"

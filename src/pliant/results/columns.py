@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import ModelError
+from pliant.errors import ModelError, did_you_mean
+from pliant.results.components import components_of
+from pliant.results.reading import BY_LABEL, DIMENSIONS
 from pliant.results.table import QUANTITIES
 
 if TYPE_CHECKING:
@@ -34,21 +35,21 @@ class Column:
 
 
 def columns_of(result: Result, part: str, asked: Sequence[str] | None) -> list[Column]:
-    """The columns of quantities or of single column names; by default all that the run kept."""
+    """The columns that names select: quantities, parts of them, coordinates; by default all that the run kept."""
     every = {name: list(_of_quantity(result, name)) for name in result.values}
     by_name = {column.name: column for columns in every.values() for column in columns}
+    by_label = {label: f"{name} {label}" for name in BY_LABEL if name in every for label in result.labels[DIMENSIONS[name][0]]}
     chosen: dict[str, Column] = {"time": Column("time", "time", "s", 0)}
     for name in every if asked is None else asked:
-        if name in QUANTITIES:
+        if name in QUANTITIES and name not in by_label:
             result.values[name]  # raises for a quantity that was not kept
-            chosen |= {column.name: column for column in every[name]}
-        elif name in by_name:
-            chosen[name] = by_name[name]
-        elif name != "time":
-            close = get_close_matches(str(name), [*QUANTITIES, *by_name], n=1)
-            hint = f" (did you mean {close[0]!r}?)" if close else ""
-            rule = f"must be among {', '.join(QUANTITIES)}, or one of their columns{hint}"
+        wanted = by_label.get(name, name)
+        hits = components_of(wanted, [own for own in every if f"{wanted} ".startswith(f"{own} ")], result.labels)
+        if not hits and name not in QUANTITIES and name != "time":
+            hint = did_you_mean(name, [*by_label, *QUANTITIES, *by_name])
+            rule = f"must be among {', '.join(QUANTITIES)}, or one of their columns, or a coordinate{hint}"
             raise ModelError.of(part, "quantities", rule, name)
+        chosen |= {hit: by_name[hit] for hit in hits}
     return list(chosen.values())
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import ModelError
+from pliant.errors import ModelError, UnknownNameError, did_you_mean
 from pliant.results.table import QUANTITIES
 
 LEVELS = range(10)  # of zlib
@@ -19,8 +18,11 @@ class KeptValues(dict[str, NDArray[np.float64]]):
 
     def __missing__(self, name: str) -> NDArray[np.float64]:
         if name not in QUANTITIES:
-            raise KeyError(f"{name!r} is none of {list(QUANTITIES)}")
-        raise ModelError.of("result", f"quantity {name!r}", "must be kept by the run to be read (name it in keep=)", list(self))
+            rule = f"must be one of {', '.join(QUANTITIES)}{did_you_mean(name, QUANTITIES)}"
+            raise UnknownNameError.of("result", "quantity", rule, name)
+        raise UnknownNameError.of(
+            "result", f"quantity {name!r}", "must be kept by the run to be read (name it in keep=)", list(self)
+        )
 
 
 def checked_names(part: str, field: str, names: Iterable[str]) -> tuple[str, ...]:
@@ -30,9 +32,7 @@ def checked_names(part: str, field: str, names: Iterable[str]) -> tuple[str, ...
     given = list(names)
     for name in given:
         if name not in QUANTITIES and name != "time":
-            close = get_close_matches(str(name), QUANTITIES, n=1)
-            hint = f" (did you mean {close[0]!r}?)" if close else ""
-            raise ModelError.of(part, field, f"must be among {', '.join(QUANTITIES)}{hint}", name)
+            raise ModelError.of(part, field, f"must be among {', '.join(QUANTITIES)}{did_you_mean(name, QUANTITIES)}", name)
     return tuple(name for name in QUANTITIES if name in given)
 
 

@@ -27,6 +27,7 @@ from pliant.results.lazy_array import LazyArray, lazy_rows
 from pliant.results.ledger import Extremes, Ledger
 from pliant.results.matlab import write_matlab
 from pliant.results.parquet import write_parquet
+from pliant.results.reading import ReadByName
 from pliant.results.sameness import same_results
 from pliant.results.sections import SECTIONS, check_sections, sections_of
 from pliant.results.state import FinalState
@@ -50,7 +51,7 @@ class EventRecord:
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class Result(ReadByName):
     """The result of a run: rows over time with names and units, events, contacts, energy ledger, warnings and statistics.
 
     `values` contains the arrays by the names of the table of quantities, with time along the first axis; `labels` contains the
@@ -137,20 +138,22 @@ class Result:
                 coordinates[f"{what}_of_{dimension}"] = (dimension, np.array(texts, dtype=object if texts else "U1"))
         return xarray.Dataset(variables, coordinates, {"title": self.name, "message": self.message})
 
-    def __getitem__(self, coordinate: str) -> NDArray[np.float64]:
-        """A coordinate over time, as in result["arm.angle"], or a state of the user's own."""
-        if coordinate in self.labels.get("state", ()):
-            return self._column("states", "state", coordinate)
-        return self._column("q", "coordinate", coordinate)
+    _BEFORE = (slice(None),)  # time
+
+    def __getitem__(self, key: str | tuple[str, ...]) -> NDArray[np.float64]:
+        """Numbers over time: a coordinate or a state of the user's own, result["arm.angle"]; a quantity, result["tip_position"],
+        or a part of it by its labels, result["v", "arm.angle"], result["tip_position", "arm", "x"].
+        """
+        return np.asarray(super().__getitem__(key))
 
     def rate(self, coordinate: str) -> NDArray[np.float64]:
         """The rate of a coordinate over time."""
-        return self._column("v", "rate", coordinate)
+        return self["v", coordinate]
 
     def of_body(self, quantity: str, body: str) -> NDArray[np.float64]:
         """A quantity of a body over time, as in of_body("tip_position", "arm")."""
         check_of_bodies("of_body", quantity)
-        return self._column(quantity, "body", body)
+        return self[quantity, body]
 
     @cached_property
     def provenance(self) -> Mapping[str, Any]:
@@ -169,12 +172,6 @@ class Result:
         check_sections(sections, self)
         return replace(self, sections=sections)
 
-    def _column(self, quantity: str, dimension: str, label: str) -> NDArray[np.float64]:
-        names = list(self.labels[dimension])
-        if label not in names:
-            raise KeyError(f"{label!r} is none of {names}")
-        return np.asarray(self.values[quantity][:, names.index(label)])
-
     def to_netcdf(self, path: str | Path, quantities: Sequence[str] | None = None, compression: int | None = None) -> None:
         """Write the result as a netCDF file, which appears complete or not at all.
 
@@ -190,8 +187,8 @@ class Result:
     def to_csv(self, path: str | Path, quantities: Sequence[str] | None = None) -> None:
         """Write the rows as CSV, one column per number, with names and units in the header.
 
-        quantities: names from the table of quantities, or single columns by their headers without units, such as
-        "tip_position arm x"; default: all.
+        quantities: coordinates such as "arm.angle", names from the table of quantities, or parts of these such as
+        "tip_position arm" and "tip_position arm x"; default: all.
         """
         write_csv(self, path, quantities)
 

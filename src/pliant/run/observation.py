@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import ModelError
-from pliant.model.check import did_you_mean
+from pliant.results.reading import find
 from pliant.results.table import QUANTITIES
 from pliant.trace.layout import POSITIONS, PRESCRIBED_POSITIONS, PRESCRIBED_RATES, RATES, WORKS
 
@@ -20,7 +19,8 @@ Floats = NDArray[np.float64]
 
 
 class Observation(Mapping[str, Floats]):
-    """All quantities at one time: observation["tip_position"] or, for one label, observation["q", "arm.angle"].
+    """All quantities at one time, by the names of a result: observation["arm.angle"] is a coordinate or a state,
+    observation["tip_position"] a quantity, observation["v", "arm.angle"] and observation["tip_position", "arm", "x"] parts of one.
 
     The array of a quantity is laid out by the labels of its dimensions, like a row of a result; a quantity without dimensions is a
     number.
@@ -36,13 +36,10 @@ class Observation(Mapping[str, Floats]):
         """The labels of every dimension, as in a result."""
         return self._traced.columns
 
-    def __getitem__(self, key: str | tuple[str, str]) -> Any:
-        name, label = key if isinstance(key, tuple) else (key, None)
-        if name not in QUANTITIES:
-            rule = f"must be one of {list(QUANTITIES)}{did_you_mean(name, list(QUANTITIES))}"
-            raise ModelError.of("observation", "quantity", rule, name)
-        values = self._values(name)
-        return values if label is None else values[self._place(name, label)]
+    def __getitem__(self, key: str | tuple[str, ...]) -> Any:
+        name, places = find("observation", key, self.labels)
+        values = self.quantity(name)
+        return values[places] if places else values
 
     def __iter__(self) -> Iterator[str]:
         return iter(QUANTITIES)
@@ -50,14 +47,8 @@ class Observation(Mapping[str, Floats]):
     def __len__(self) -> int:
         return len(QUANTITIES)
 
-    def _place(self, name: str, label: str) -> int:
-        dims = QUANTITIES[name].dims
-        labels = list(self.labels[dims[0]]) if dims else []
-        if label not in labels:
-            raise ModelError.of("observation", name, f"must be read at one of {labels}{did_you_mean(label, labels)}", label)
-        return labels.index(label)
-
-    def _values(self, name: str) -> Any:
+    def quantity(self, name: str) -> Any:
+        """A whole quantity, also one whose name is that of a state."""
         layout, traced = self._traced.layout, self._traced
         if name == "q":
             return _with_prescribed(traced, self._y[layout.y[POSITIONS]], self._observed[layout.observed[PRESCRIBED_POSITIONS]], 0)

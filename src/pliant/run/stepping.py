@@ -214,7 +214,7 @@ class SteppedRun:
     def q(self) -> Floats:
         """All coordinates, in the order of `labels["coordinate"]`."""
         if self._prescribes:
-            return np.asarray(self.observe()["q"])
+            return np.asarray(self.observe().quantity("q"))
         self._begin()
         return np.array(self._stepper.row[self._positions])
 
@@ -223,7 +223,7 @@ class SteppedRun:
     def v(self) -> Floats:
         """All rates, in the order of `labels["rate"]`."""
         if self._prescribes:
-            return np.asarray(self.observe()["v"])
+            return np.asarray(self.observe().quantity("v"))
         self._begin()
         return np.array(self._stepper.row[self._rates])
 

@@ -30,9 +30,8 @@ FACTS = {
 
 def dataset_of(manifest: Manifest, batches: Sequence[Batch]) -> xarray.Dataset:
     """batches: the existing batches, in the order of the manifest."""
-    import xarray
-
     from pliant.study.lazy_array import places_of
+    from pliant.study.runs_dataset import RunsDataset
 
     places = places_of(batches, manifest.keys, tuple(manifest.over.dims.values()))
     axes = _axes(batches)
@@ -49,7 +48,7 @@ def dataset_of(manifest: Manifest, batches: Sequence[Batch]) -> xarray.Dataset:
         **{dim: (dim, axis.coordinate) for dim, axis in axes.items() if axis.coordinate is not None},
     }
     attributes = {"title": manifest.title, "pliant_version": manifest.version, "kept": " ".join(manifest.kept)}
-    return xarray.Dataset(variables, coordinates, attributes)
+    return RunsDataset(variables, coordinates, attributes)
 
 
 def _coordinates(manifest: Manifest) -> dict[str, Any]:

@@ -133,8 +133,8 @@ class DifferentiatedRun:
             raise ModelError.of(self._runner.part, "parameter", f"must be free, one of {', '.join(self._runner.names)}", name)
         return Differentiated(self._values[name], slope)
 
-    def __getitem__(self, name: str) -> Differentiated:
-        """A number of the result over time: run["arm.angle"], run["tip_position arm y"]."""
+    def __getitem__(self, name: str | tuple[str, ...]) -> Differentiated:
+        """A number of the result over time: run["arm.angle"], run["tip_position", "arm", "y"] or run["tip_position arm y"]."""
         return self.series(self._names.find(self._runner.part, "quantity", name))
 
     def final(self, name: str) -> Differentiated:

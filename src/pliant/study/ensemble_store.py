@@ -161,7 +161,7 @@ class EnsembleStore:
 
     def dataset(self, interrupted: bool) -> xr.Dataset:
         """All kept results with names and units; rows of members that did not run are nan."""
-        import xarray as xr
+        from pliant.study.runs_dataset import RunsDataset
 
         variables: dict[str, Any] = {
             "ok": ("member", self.ok, {"long_name": "whether the member ran to its end"}),
@@ -196,7 +196,7 @@ class EnsembleStore:
         for kind, series in (("start", self._plan.starts.positions), ("start rate", self._plan.starts.rates)):
             variables |= {f"{kind} {name}": ("member", np.array(values)) for name, values in series.items()}
         attributes = {"title": self._traced.system.name, "interrupted": int(interrupted)}
-        return xr.Dataset(variables, self._coordinates(variables), attributes)
+        return RunsDataset(variables, self._coordinates(variables), attributes)
 
     def _coordinates(self, variables: dict[str, Any]) -> dict[str, Any]:
         used = {d for value in variables.values() for d in ((value[0],) if isinstance(value[0], str) else value[0])}

@@ -48,8 +48,9 @@ class SeriesNames:
                 if name == "q":
                     self._known[words[0]] = self._known[full]
 
-    def find(self, part: str, field: str, name: str) -> Series:
-        """part and field: used in the error message if there is no series of that name."""
+    def find(self, part: str, field: str, name: str | tuple[str, ...]) -> Series:
+        """part and field: used in the error message if there is no series of that name. A tuple is read as by a Result."""
+        name = " ".join(name) if isinstance(name, tuple) else name
         if name not in self._known:
             rule = "must name a number of the result, such as 'arm.angle' or 'tip_position arm y'"
             raise ModelError.of(part, field, f"{rule}{did_you_mean(name, self._known)}", name)

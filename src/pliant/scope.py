@@ -1,0 +1,57 @@
+"""What pliant does not do yet: the answers to names and files of things that it does not have, each with the nearest way."""
+
+from __future__ import annotations
+
+import re
+
+_BODIES = "elastic bodies are straight uniform beams (pl.Beam, pl.TelescopicBeam), other bodies are rigid (pl.RigidBody)"
+_LINK_BY_LINK = (
+    "describe the mechanism link by link, in Python or as a model file (`pliant new` writes one): each link is a rigid body or "
+    "a beam, its joint is revolute, prismatic, weld or free, and its origin a frame of its parent (`on`); docs/scope.md has a table"
+)
+
+# Each answer, by the words in names that ask for it: pl.Plate and pl.KirchhoffPlate, pl.read_urdf and pl.URDF.
+_ANSWERS = {
+    "plate plates shell shells membrane": f"plates and shells are not supported yet; {_BODIES}; a narrow strip is a pl.Beam",
+    "solid solids brick tetrahedron": f"elastic solids are not supported yet; {_BODIES}",
+    "curved tapered": f"curved and tapered beams are not supported yet; {_BODIES}; join several straight ones by pl.Weld",
+    "cable cables rope string wire tendon": (
+        "cables are not supported yet; a cable with mass is a chain of rods (pl.RigidBody.rod on pl.Revolute joints) or "
+        "pl.segmented(beam, n), and one without is a strut that only pulls: system.strut(..., force=lambda length, rate: ...)"
+    ),
+    "belt chain": "belts and chains are not supported yet; a belt between two pulleys is a gear: system.close(name, 'gear', ...)",
+    "urdf xacro": f"URDF files cannot be read yet; {_LINK_BY_LINK}",
+    "mjcf mujoco": f"MJCF files of MuJoCo cannot be read yet; {_LINK_BY_LINK}",
+    "sdf sdformat": f"SDF files cannot be read yet; {_LINK_BY_LINK}",
+    "fe fem fea nastran abaqus ansys mnf bdf superelement": (
+        "finite-element models cannot be imported yet; pliant meshes straight beams itself (pl.ElementModes), and takes computed "
+        "or measured shapes of a straight beam (pl.GivenModes)"
+    ),
+    "mesh stl box cuboid cylinder convex heightfield terrain": (
+        "contact between meshes, boxes or cylinders is not supported yet; shapes are pl.Point, pl.Sphere, pl.Capsule and pl.Plane, "
+        "and several of them on a body stand for its corners and edges"
+    ),
+    "fluid water wind": "fluids are not supported yet; air resists a beam by pl.AirDrag, and any force is a formula: system.force",
+}
+_BY_WORD = {word: answer for words, answer in _ANSWERS.items() for word in words.split()}
+_ROOTS = {"robot": "urdf", "mujoco": "mjcf", "mujocoinclude": "mjcf", "sdf": "sdf"}  # first elements of XML files
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_ROOT = re.compile(r"<(\w+)")
+_BEFORE_ROOT = re.compile(r"\s+|<\?.*?\?>|<!--.*?-->|<!(?!--)[^>]*>", re.DOTALL)
+
+
+def not_yet(name: str) -> str | None:
+    """The answer to a name such as Plate or read_urdf; None if nothing is known about it."""
+    return next((_BY_WORD[word] for word in map(str.lower, _WORD.findall(name)) if word in _BY_WORD), None)
+
+
+def foreign_model(text: str) -> str | None:
+    """The answer to the text of another program's model, recognised by its first element; None if it is not XML."""
+    begin = 1 if text.startswith("\ufeff") else 0
+    while found := _BEFORE_ROOT.match(text, begin):
+        begin = found.end()
+    if not (root := _ROOT.match(text, begin)):
+        return None
+    known = not_yet(_ROOTS.get(root[1], ""))
+    return known or f"must be a model file in YAML, got XML (<{root[1]}>); `pliant new` writes an example"

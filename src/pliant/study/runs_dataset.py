@@ -1,0 +1,31 @@
+"""The Dataset of an ensemble or a sweep: an xarray.Dataset that also reads by the names of a result."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import xarray
+
+from pliant.results.reading import DIMENSIONS, find
+
+LABELLED = {dim for dims in DIMENSIONS.values() for dim in dims}
+
+
+class RunsDataset(xarray.Dataset):  # type: ignore[no-untyped-call]  # of xarray's __init_subclass__
+    """Many runs: runs["q"] as in any Dataset, and runs["arm.angle"], runs["tip_position", "arm", "x"] as in a Result.
+
+    An ensemble that kept no "q" reads coordinates at the end of each run, `q_end`.
+    """
+
+    __slots__ = ()
+
+    def __getitem__(self, key: Any) -> Any:
+        try:
+            return super().__getitem__(key)
+        except KeyError:
+            if not all(isinstance(word, str) for word in (key if isinstance(key, tuple) else (key,))):
+                raise
+        dimensions = {str(name): [str(dim) for dim in own.dims if dim in LABELLED] for name, own in self.data_vars.items()}
+        labels = {dim: self.coords[dim].values.tolist() for dim in LABELLED if dim in self.coords}
+        name, places = find("dataset", key, labels, dimensions)
+        return super().__getitem__(name).isel(dict(zip(dimensions[name], places, strict=False)))
