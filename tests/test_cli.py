@@ -55,7 +55,7 @@ class Outcome:
     stats: dict[str, Any] = field(default_factory=lambda: {"steps": 12, "rhs_evaluations": 84, "wall_s": 0.01234567})
     events: list[Event] = field(default_factory=list)
     contacts: tuple[Any, ...] = ()
-    warnings: tuple[str, ...] = ()
+    time: tuple[float, ...] = ()
     ledger: Ledger = field(default_factory=Ledger)
     warnings: tuple[str, ...] = ()
 
