@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +20,7 @@ from pliant.results import rich_display
 from pliant.results.csv import write_table
 from pliant.results.result import Result
 from pliant.results.sections import FORCES, warnings_of_sections
-from pliant.results.table import QUANTITIES
+from pliant.results.table import QUANTITIES, STATES
 
 Floats = NDArray[np.float64]
 
@@ -41,6 +41,7 @@ REPORTED = {
 SHARP = 1.0 - math.cos(math.pi / ROWS)  # how far a half sine with so few rows falls from one row to the next: more are too few
 BEAMS = ("beam", "telescopic")  # kinds of bodies in a drawing that have sections
 ROUND_OFF = 1e-12  # of the largest load, in SI: what is smaller, such as the moment in a hinge, is zero
+LEAN = "rows hold the state alone, so that loads were examined at some steps only; keep reaction_force, or another load, too"
 EFFORTS = {"m": "N", "rad": "N m"}  # by the unit of the coordinate
 
 
@@ -48,14 +49,14 @@ EFFORTS = {"m": "N", "rad": "N m"}  # by the unit of the coordinate
 class Largest:
     """The largest magnitude of a quantity of one part over a run; nan if it is not known, and then `warnings` say why."""
 
-    quantity: str
-    part: str
-    value: float
-    unit: str
-    time: float  # s
+    quantity: str  # a name of the result's table, equivalent_stress, closure_force or closure_moment
+    part: str  # beam, body, closure, contact pair, strut, motor or drive
+    value: float  # in its unit
+    unit: str  # SI
+    time: float  # s, when
     place: float | None = None  # m, of a stress: distance from the beam's root
     between_rows: bool = False  # whether the run looked between its saved rows, too
-    warnings: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = ()  # what to know before believing the value
 
     @property
     def known(self) -> bool:
@@ -135,9 +136,10 @@ def _loads(result: Result, system: System | None) -> Iterator[Largest]:
     units = _effort_units(result, system)
     noted = result.extremes.largest if result.extremes is not None else {}
     jumps = result.extremes.jumps if result.extremes is not None else {}
+    unseen = () if any(name not in STATES for name in result.values) else (LEAN,)
     for quantity, (_, unit, _) in REPORTED.items():
         for part, (value, t) in noted.get(quantity, {}).items():
-            said = _passed_over(quantity, part, t, jumps.get(quantity, {}).get(part, 0.0))
+            said = unseen + _passed_over(quantity, part, t, jumps.get(quantity, {}).get(part, 0.0))
             yield Largest(quantity, part, value, units.get(part, unit) if quantity == "effort" else unit, t, None, True, said)
         if quantity not in noted and quantity in result.values and quantity != CONTACT:
             yield from _of_rows(result, quantity, unit, units if quantity == "effort" else {})
@@ -162,7 +164,8 @@ def _effort_units(result: Result, system: System | None) -> dict[str, str]:
         known = system_of(result, "report") if system is None else system
     except ModelError:
         return found
-    driven = {drive.name: drive.coordinate for drive in (*known.drives.values(), *known.motors.values())}
+    driven = {name: drive.coordinate for name, drive in known.drives.items()}
+    driven |= {name: motor.coordinate for name, motor in known.motors.items()}
     return found | {name: unit for name, coordinate in driven.items() if (unit := units.get(coordinate))}
 
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 LISTED_CASES, LISTED_COLUMNS = 20, 5  # of the table that is printed; a file has all
 
+NUMBER = len("0.0001234")  # the widest number that is printed
+
 
 @dataclass(frozen=True)
 class SweepTable:
@@ -34,7 +36,7 @@ def read_sweep(folder: Path) -> xarray.Dataset:
 
 
 def sweep_table(data: xarray.Dataset, names: Sequence[str] | None = None, reduce: str | None = None) -> SweepTable:
-    """names: what was kept, or numbers of it; default: all. reduce: the number taken from a series over time, the largest by default."""
+    """names: what was kept, or numbers of it, by default all; reduce: the number taken from a series, by default the largest."""
     from pliant.show.plot.sweeps import check_reduction, named, own_axes, series_of, titles_of
 
     check_reduction(reduce)
@@ -86,7 +88,7 @@ def _print_rows(table: SweepTable, failed: bool) -> None:
     shown = [*range(table.parameters + 1), *kept[:LISTED_COLUMNS], *([last + 1] if failed else [])]
     printed = Table(box=None)
     for k in shown:
-        printed.add_column(Text(plain(table.heads[k])), no_wrap=k <= last)
+        printed.add_column(Text(plain(table.heads[k])), min_width=NUMBER if k in kept else None)
     for row in table.rows[:LISTED_CASES]:
         printed.add_row(*(Text(plain(f"{row[k]:.4g}" if isinstance(row[k], float) else str(row[k]))) for k in shown))
     Console().print(printed)
