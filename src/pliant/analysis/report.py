@@ -84,15 +84,14 @@ class Report(tuple[Largest, ...]):
         return tuple(dict.fromkeys(sentence for one in self if one.known for sentence in one.warnings))
 
     def rows(self, most: int | None = None) -> list[tuple[str, str, str]]:
-        """(quantity, part, value with unit, time and place), without loads of the size of round-off; most: of each quantity."""
-        least = ROUND_OFF * max((one.value for one in self if one.known and one.quantity != STRESS), default=0.0)
+        """(quantity, part, value with unit, time and place); most: of each quantity."""
         rows = []
         for quantity, (name, _, _) in REPORTED.items():
-            own = [one for one in self.of(quantity) if one.value > least]
-            rows += [(name, one.part, one.words) for one in own[:most]]
-            if most is not None and len(own) > most:
-                rows.append((name, f"and {len(own) - most} more", "all smaller"))
-            if unknown := [one for one in self.of(quantity) if not one.known]:
+            known, unknown = (Report(one for one in self.of(quantity) if one.known is knows) for knows in (True, False))
+            rows += [(name, one.part, one.words) for one in known[:most]]
+            if most is not None and len(known) > most:
+                rows.append((name, f"and {len(known) - most} more", "all smaller"))
+            if unknown:
                 rows.append((name, ", ".join(one.part for one in unknown), f"not known: {unknown[0].warnings[0]}"))
         return rows
 
@@ -119,11 +118,15 @@ def report(result: Result, system: System | None = None, *, most_stressed: int |
 
     Contact forces are exact to the step. Other loads were looked at between the saved rows, too: at every step while a contact was
     closed, where equations change, and where rates and accelerations are larger than ever. Stresses come from saved rows. A value
-    carries a warning where rows are too far apart, or modes too few. system: as for `stresses`. most_stressed: stresses are left
-    out, with a sentence, if rows times beams exceed it.
+    carries a warning where rows are too far apart, or modes too few. Loads of the size of round-off are left out. system: as for
+    `stresses`. most_stressed: stresses are left out, with a sentence, if rows times beams exceed it.
     """
     check.instance("report", "result", result, Result, "a Result")
-    every = [*_stresses(result, system, most_stressed), *_loads(result, system), *_contacts(result)] if len(result.time) else []
+    if not len(result.time):
+        return Report()
+    loads = [*_loads(result, system), *_contacts(result)]
+    least = ROUND_OFF * max((one.value for one in loads), default=0.0)
+    every = [*_stresses(result, system, most_stressed), *(one for one in loads if one.value > least)]
     order = {quantity: k for k, quantity in enumerate(REPORTED)}
     return Report(sorted(every, key=lambda one: (order[one.quantity], -one.value if one.known else math.inf)))
 
