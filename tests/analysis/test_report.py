@@ -114,3 +114,9 @@ def test_a_result_without_extremes_is_reported_from_its_rows():
     (force,) = pl.report(replace(run, extremes=None)).of("reaction_force")
     sizes = np.linalg.norm(run.values["reaction_force"][:, 0], axis=1)
     assert (force.value, force.between_rows) == (sizes.max(), False)
+
+
+def test_beams_that_stored_stresses_leave_out_are_named(fine):
+    kept = pl.report(fine.with_sections(pl.stresses(fine, beams=["fore"]))).of("equivalent_stress")
+    assert [(one.part, one.known) for one in kept] == [("fore", True), ("upper", False)]
+    assert kept[1].warnings == ("the stresses in the result leave upper out",)

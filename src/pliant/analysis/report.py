@@ -213,6 +213,7 @@ def _stresses(result: Result, system: System | None, most: int | None) -> Iterat
         said = [sentence for sentence in warnings_of_sections(data) if sentence not in result.warnings]
         names = [str(name) for name in data["beam"].values]
         yield from _largest_stresses(result, names, data[STRESS].values, data["x"].values, said)
+        yield from (_unknown(name, f"the stresses in the result leave {name} out") for name in beams if name not in names)
     elif most is not None and len(result.time) * len(beams) > most:
         rows = f"{len(result.time)} rows of {len(beams)} beams"
         why = f"{rows} take a while; `pliant export RESULT.nc report.csv --table report` and pl.report(result) compute them"
