@@ -80,6 +80,13 @@ def spatial() -> pl.Result:
     return _both(spatial_arm(), 2.0)
 
 
+@cache
+def driven() -> pl.Result:
+    model = pl.load_model(Path(__file__).parents[1] / "examples" / "driven_arm.yaml")
+    assert model.run is not None
+    return pl.simulate(model.system, model.run.t_end, **model.run.options)
+
+
 def lifting_arm() -> pl.System:
     """The arm of docs/sweeps.md."""
     page = (Path(__file__).parent / "sweeps.md").read_text(encoding="utf-8")
@@ -247,6 +254,7 @@ PLOTS: dict[str, Callable[[], object]] = {
     "analysis-modes": lambda: pl.plot.mode_shape(analysed()["modes"]),  # type: ignore[arg-type]
     "analysis-bode": lambda: pl.plot.bode(analysed()["response"]),  # type: ignore[arg-type]
     "analysis-campbell": lambda: pl.plot.campbell(analysed()["diagram"]),  # type: ignore[arg-type]
+    "reactions": lambda: pl.plot.reactions(driven()),
     "stress_envelope": lambda: pl.plot.stress_envelope(stressed()),
     "force_envelope": lambda: pl.plot.force_envelope(stressed()),
     "stress-convergence": _convergence,

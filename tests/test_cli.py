@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 import os
@@ -20,6 +21,7 @@ import typer
 import yaml
 from typer.testing import CliRunner
 
+import pliant as pl
 from older_files import without_checksums
 from pliant.cli import app
 from pliant.cli.app import COMMANDS
@@ -57,7 +59,7 @@ class Outcome:
     stats: dict[str, Any] = field(default_factory=lambda: {"steps": 12, "rhs_evaluations": 84, "wall_s": 0.01234567})
     events: list[Event] = field(default_factory=list)
     contacts: tuple[Any, ...] = ()
-    warnings: tuple[str, ...] = ()
+    time: tuple[float, ...] = ()
     ledger: Ledger = field(default_factory=Ledger)
     warnings: tuple[str, ...] = ()
 
@@ -638,3 +640,65 @@ def test_a_time_that_is_none_is_refused_with_how_to_write_one(words: list[str]) 
     for given, reason in (("5cm", "must be in s, got 'cm'"), ("100 mss", "did you mean 'ms'"), ("soon", "as in 100ms")):
         done = runner.invoke(app, [*words, given], env={"COLUMNS": "300"})
         assert done.exit_code == 2 and reason in done.output
+
+
+@pytest.fixture(scope="module")
+def beaten(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The result of an elastic arm that falls onto a stop."""
+    folder = tmp_path_factory.mktemp("beaten")
+    (folder / "beaten.yaml").write_text("""
+pliant: 1
+system: beaten arm
+gravity: [0, -9.81]
+bodies:
+  arm:
+    beam: {length: 0.8, theory: euler-bernoulli, section: {rectangle: {height: 8 mm, width: 40 mm}}, material: aluminium,
+           modes: {ends: sf, count: 3}}
+    joint: {revolute: {angle: 20*deg}}
+contacts:
+  stop: {points: {sphere: {at: arm.tip, radius: 0.02}}, against: {plane: {normal: [0, 1]}}, normal: {hertz: {stiffness: 1e7}}}
+run: {t_end: 0.3, save: 5e-3}
+""")
+    done = runner.invoke(app, ["run", str(folder / "beaten.yaml"), "--out", str(folder / "beaten.nc")])
+    assert done.exit_code == 0, done.output
+    words = " ".join(done.output.split())
+    assert "largest values of the run:" in words and "contact force stop" in words and "joint force arm" in words
+    assert "MPa at t =" in words and "from its root (from rows)" in words and "warning: rows are 0.005 s apart" in words
+    return folder / "beaten.nc"
+
+
+def test_info_and_json_end_with_the_largest_values_and_what_to_know_of_them(beaten: Path) -> None:
+    shown = " ".join(runner.invoke(app, ["info", str(beaten)]).output.split())
+    assert shown.rindex("largest values of the run:") > shown.rindex("quantities in the rows")
+    facts = json.loads(runner.invoke(app, ["info", str(beaten), "--json"]).stdout)
+    result = pl.Result.from_netcdf(beaten)
+    stress, force, contact = facts["report"][0], facts["report"][1], facts["report"][-1]
+    assert (stress["quantity"], stress["part"], stress["unit"], stress["between_rows"]) == ("equivalent_stress", "arm", "Pa", False)
+    assert 0.0 <= stress["place"] <= 0.8 and any("rows are 0.005 s apart" in sentence for sentence in stress["warnings"])
+    assert [force["value"], force["time"]] == list(result.extremes.largest["reaction_force"]["arm"]) and force["between_rows"]
+    hardest = max(result.contacts, key=lambda touch: touch.peak_force)
+    assert (contact["quantity"], contact["value"], contact["time"]) == ("normal_force", hardest.peak_force, hardest.peak_time)
+
+
+def test_contacts_stresses_and_the_report_are_exported_as_tables(beaten: Path, tmp_path: Path) -> None:
+    def table(name: str) -> list[dict[str, str]]:
+        out = tmp_path / f"{name}.csv"
+        done = runner.invoke(app, ["export", str(beaten), str(out), "--table", name])
+        assert done.exit_code == 0, done.output
+        with open(out, newline="", encoding="utf-8") as file:
+            return list(csv.DictReader(file))
+
+    result = pl.Result.from_netcdf(beaten)
+    assert [float(row["peak_force [N]"]) for row in table("contacts")] == [touch.peak_force for touch in result.contacts]
+    stress, rows = pl.stresses(result)["equivalent_stress"], table("stresses")
+    assert [float(row["equivalent_stress [Pa]"]) for row in rows] == stress.values.ravel().tolist()
+    assert (rows[-1]["beam"], float(rows[-1]["time [s]"]), float(rows[-1]["x [m]"])) == ("arm", result.time[-1], 0.8)
+    assert [float(row["value"]) for row in table("report")] == [one.value for one in pl.report(result)]
+    for arguments, words in (
+        (["t.csv", "--table", "contcts"], "did you mean 'contacts'"),
+        (["t.parquet", "--table", "contacts"], "--out: must end in .csv"),
+        (["t.csv", "--table", "contacts", "--columns", "q"], "--columns: must be left out with --table contacts"),
+        (["t.csv", "--reduce", "final"], "--reduce: must be left out for a result"),
+    ):
+        done = runner.invoke(app, ["export", str(beaten), str(tmp_path / arguments[0]), *arguments[1:]])
+        assert done.exit_code == 2 and words in done.output and not (tmp_path / arguments[0]).exists()

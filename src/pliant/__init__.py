@@ -12,6 +12,7 @@ from pliant.analysis.equilibrium import Equilibrium, equilibrium
 from pliant.analysis.linear_model import Linearisation
 from pliant.analysis.linearise import linearise
 from pliant.analysis.plausibility import implausible
+from pliant.analysis.report import Largest, Report, report
 from pliant.analysis.section_forces import section_forces
 from pliant.analysis.stresses import stresses
 from pliant.equations import equations
@@ -212,6 +213,7 @@ __all__ = [
     "Karnopp",
     "KelvinVoigt",
     "LankaraniNikravesh",
+    "Largest",
     "Ledger",
     "LeeWang",
     "Limits",
@@ -241,6 +243,7 @@ __all__ = [
     "RayleighRatios",
     "RealTime",
     "RectangleOutline",
+    "Report",
     "Result",
     "Revolute",
     "RigidBody",
@@ -312,6 +315,7 @@ __all__ = [
     "player",
     "plot",
     "quantise",
+    "report",
     "saturate",
     "section_forces",
     "segmented",

@@ -23,7 +23,7 @@ from pliant.run.simulate import simulate
 NO_PART_OF_A_MODEL = {"Denoc", "Ledger", "Result", "System", "Frame", "Grid", "Cases", "Sample", "Compiled"}
 NO_PART_OF_A_MODEL |= {"ExtremesOf", "ValuesAt"}
 NO_PART_OF_A_MODEL |= {"SteppedRun", "StepError"}
-NO_PART_OF_A_MODEL |= {"Campbell", "Equilibrium", "Linearisation"}
+NO_PART_OF_A_MODEL |= {"Campbell", "Equilibrium", "Largest", "Linearisation", "Report"}
 NO_PART_OF_A_MODEL |= {"Experiment", "Fit", "Constraint", "Optimum", "Sensitivities"}
 # of simulate: nothing a file could hold
 NOT_SETTINGS = {"parameters", "system", "progress", "phase", "cache", "start", "to", "compression", "return"}

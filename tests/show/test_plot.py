@@ -17,11 +17,12 @@ UNIT = re.compile(r", (?:[fpnµmkMG]?(?:m|N m|N|J|Hz|Pa|rad|s)(?:/s)?|1)$|larges
 
 
 OF_SECTIONS = ("stress_envelope", "force_envelope")  # of results that hold them
-OF_SOME = (*OF_SECTIONS, "states")
+OF_LOADS = ("struts", "motors")
+OF_SOME = (*OF_SECTIONS, *OF_LOADS, "states")
 CASES = [("chain", name) for name in PLOTS if name not in ("tip_deflection", *OF_SOME)]  # its links are held at both ends
 CASES += [("arm", name) for name in PLOTS if name not in ("contact_forces", *OF_SOME)]
 CASES += [("stressed", name) for name in OF_SECTIONS]
-CASES += [("controlled", "states")]
+CASES += [("controlled", "states")]  # struts and motors: tests/contracts/test_plots.py
 CASES += [("crank", name) for name in ("mechanism", "contact_forces", "tip_deflection")]
 
 
@@ -175,7 +176,9 @@ def named_in_tex():
     system.contact(points=pl.Sphere(ball.root, 0.1), against=pl.Plane(normal=(0, 1)), normal=law, name=r"floor $\foo$")
     link = pl.Beam(length=0.8, section=pl.Section.rectangle(0.02, 0.01), material=pl.STEEL, theory="euler-bernoulli",
                    modes=pl.Modes("cf", 1))  # fmt: skip
-    system.add("$}$", link, joint=pl.Revolute())
+    arm = system.add("$}$", link, joint=pl.Revolute())
+    system.strut(r"$\jack", arm.tip, system.ground.moved((0.0, -0.5)), stiffness=20.0, rest=0.9)
+    system.motor(r"$\hub{$", "$}$.angle", pl.Motor(inertia=1e-4, constant=0.05, resistance=1.0), command=2.0)
     system.state(r"$\wrong{", rate=1.0)
     run = pl.simulate(system, 0.2, save=1e-3)
     return run.with_sections(pl.stresses(run))
@@ -214,3 +217,21 @@ def test_a_still_picture_at_a_time_as_svg_and_png(chain, tmp_path):
         pl.plot.mechanism(chain, [0.1], time=0.2)
     with pytest.raises(pl.ModelError, match=r"must be from 0 to 0\.8 s"):
         pl.plot.mechanism(chain, time=2.0)
+
+
+def test_reactions_show_the_largest_of_the_run_where_no_row_is():
+    system = pl.System("blow", gravity=(0, -9.81))
+    arm = system.add("arm", pl.RigidBody.rod(0.5, 1.0), joint=pl.Revolute(angle=0.2))
+    system.contact(points=pl.Sphere(arm.tip, 0.02), against=pl.Plane(normal="y"), normal=pl.Hertz(stiffness=1e8))
+    run = pl.simulate(system, 0.5, save=0.02)
+    size, t = run.extremes.largest["reaction_force"]["arm"]
+    force, _ = pl.plot.reactions(run, bodies=["arm"]).axes
+    (marked,) = [line for line in force.lines if line.get_marker() == "v" and len(line.get_xdata())]
+    drawn = next(line for line in force.lines if line.get_label() == "arm").get_ydata()
+    factor = size / marked.get_ydata()[0]
+    assert marked.get_xdata()[0] == t and factor in (1.0, 1e3) and np.max(drawn) * factor < 0.5 * size
+    with pytest.raises(pl.ModelError, match=r"plot reactions: names must be among \['arm'\] \(did you mean 'arm'\?\), got 'amr'"):
+        pl.plot.reactions(run, bodies=["amr"])
+    for plot in (pl.plot.struts, pl.plot.motors):
+        with pytest.raises(pl.ModelError, match=f"must have {plot.__name__}"):
+            plot(run)

@@ -404,3 +404,37 @@ def test_a_dataset_can_be_written_and_read_by_xarray(tmp_path):
     for file in (tmp_path / "s").glob("*.nc"):
         with xarray.open_dataset(file) as batch:
             assert batch["kinetic"].dims == ("case", "time")
+
+
+def test_stresses_and_largest_values_are_kept_by_name_with_their_warnings(tmp_path):
+    height = pl.Parameter("height", 8e-3, "m")
+    beam = pl.Beam(length=0.5, section=pl.Section.rectangle(height, 0.03), material=pl.ALUMINIUM, theory="euler-bernoulli",
+                   modes=pl.Modes("cf", 1))  # fmt: skip
+    system = pl.System("arm", gravity=(0, -9.81))
+    arm = system.add("arm", beam, joint=pl.Revolute(angle=0.1))
+    system.contact(points=pl.Sphere(arm.tip, 0.02), against=pl.Plane(normal="y"), normal=pl.Hertz(stiffness=1e7), name="stop")
+    system.contact(
+        points=pl.Point(arm.tip), against=pl.Plane(normal="y", point=(0, -9, 0)), normal=pl.Hertz(stiffness=1e7), name="far"
+    )
+    run = {"t_end": 0.2, "save": 0.01, "method": pl.DOP853(rtol=1e-7, atol=1e-10)}
+    keep = ["equivalent_stress", "bending_moment_z", "largest_equivalent_stress", "largest_normal_force", "result"]
+    data = pl.sweep(system, {"height": [6e-3, 8e-3]}, run, keep, store=tmp_path / "s")
+    assert data["ok"].all() and data["equivalent_stress"].dims == ("height", "time", "beam", "station")
+    result = data["result"].isel(height=0).item()
+    stress = pl.stresses(result)
+    assert np.allclose(data["equivalent_stress"].isel(height=0), stress["equivalent_stress"])
+    assert np.allclose(data["bending_moment_z"].isel(height=0), stress["bending_moment_z"])
+    assert data["largest_equivalent_stress"].isel(height=0).item() == pytest.approx(float(stress["equivalent_stress"].max()))
+    forces = data["largest_normal_force"].isel(height=0).to_series()
+    assert dict(forces) == {"stop arm.tip": max(touch.peak_force for touch in result.contacts), "far arm.tip": 0.0}
+    assert "rows are 0.01 s apart" in data["warnings"].isel(height=0).item()
+    with pytest.raises(pl.ModelError, match="largest_effort are computed from whole results"):
+        pl.sweep(system, {"height": [6e-3]}, run, "largest_effort", device="cpu")
+    with pytest.raises(pl.ModelError, match=r"over must have names that the results do not use.*got 'beam'"):
+        pl.sweep(lambda beam: system, {"beam": [1.0]}, run, "largest_equivalent_stress")
+
+
+def test_what_cannot_be_kept_of_a_case_is_said():
+    data = pl.sweep(pendulum(), {"mass": [1.0]}, RUN, ["bob.angle", "equivalent_stress"])
+    assert not data["ok"].item() and "keep 'equivalent_stress': ModelError" in data["message"].item()
+    assert "must hold at least one beam" in data["message"].item() and np.isfinite(data["bob.angle"]).all()

@@ -1,5 +1,6 @@
 """pliant sweep and pliant plot FOLDER: what they take, write, say, and how they end."""
 
+import csv
 import json
 import os
 import re
@@ -187,3 +188,45 @@ def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(folder, workers):
     stored = 2 * len(list(folder.glob(BATCHES)))
     data = pl.open_sweep(folder / "s")
     assert f"interrupted; {stored} of 400" in err and int(data["ok"].sum()) == stored
+
+
+def test_a_sweep_is_a_table_with_its_parameters_first_and_failed_cases_in_words(folder):
+    (folder / "m.yaml").write_text(MODEL.replace("damper: 0.05", "damper: drag").replace("define:", "define:\n  drag: 0.05"))
+    kept = ["--keep", "bob.angle", "--keep", "largest_reaction_force", "--keep", "largest_effort"]
+    assert pliant("sweep", "m.yaml", "--over", "mass=1,2kg", "--over", "drag=-1,1", *kept, "--out", "s", "--quiet").exit_code == 1
+    shown = " ".join(pliant("info", "s").stdout.split())
+    assert "pendulum: 4 cases, 2 failed; kept: bob.angle, largest_reaction_force, largest_effort" in shown
+    assert pliant("export", "s", "t.csv").stdout == "written to t.csv: 4 rows\n"
+    with open("t.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0])[:3] == ["mass [kg]", "drag", "ok"] and list(rows[0])[-3:] == ["balance_error", "message", "warnings"]
+    assert [(row["mass [kg]"], row["drag"], row["ok"]) for row in rows] == [
+        ("1.0", "-1.0", "False"), ("1.0", "1.0", "True"), ("2.0", "-1.0", "False"), ("2.0", "1.0", "True")]  # fmt: skip
+    assert "coefficient must be >= 0" in rows[0]["message"] and rows[0]["largest |bob.angle| [rad]"] == ""
+    data = pl.open_sweep("s").sel(drag=1.0)
+    largest = np.abs(data["bob.angle"]).max("time").values.tolist()
+    assert [float(row["largest |bob.angle| [rad]"]) for row in rows[1::2]] == largest
+    forces = data["largest_reaction_force"].sel(body="bob")
+    assert [float(row["largest reaction force bob [N]"]) for row in rows[1::2]] == forces.values.tolist()
+    assert data["largest_effort"].attrs["units"] == "N m" and 0.0 < data["largest_effort"].max() <= 0.2
+    pliant("export", "s", "u.csv", "--columns", "bob.angle", "--reduce", "final")
+    assert Path("u.csv").read_text().splitlines()[0] == "mass [kg],drag,ok,final bob.angle [rad],balance_error,message,warnings"
+    told = json.loads(pliant("info", "s", "--json").stdout)
+    assert (told["cases"], told["failed"], told["columns"]) == (4, 2, list(rows[0])) and told["rows"][1][:3] == [1.0, 1.0, True]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["export", "s", "t.mat"], "OUT: must end in .csv"),
+        (["export", "s", "t.csv", "--table", "report"], "--table: must be left out for a sweep"),
+        (["export", "s", "t.csv", "--columns", "bob.angl"], "did you mean 'bob.angle'"),
+        (["export", "s", "t.csv", "--reduce", "least"], "reduce must be one of largest, final, range"),
+        (["export", ".", "t.csv"], "must be the folder of a sweep"),
+        (["info", "."], "must be the folder of a sweep"),
+    ],
+)
+def test_what_is_no_table_of_a_sweep_is_said(folder, arguments, words):
+    assert pliant("sweep", "m.yaml", "--over", "mass=1,2kg", "--keep", "bob.angle", "--out", "s", "--quiet").exit_code == 0
+    done = pliant(*arguments)
+    assert done.exit_code == 2 and words in done.stderr and not Path(arguments[-1]).is_file()

@@ -71,13 +71,19 @@ class SectionStudy:
 
     def forces(self) -> xarray.Dataset:
         """The dataset of section forces, with their imbalance against the joint reaction at the root."""
+        values, warnings = self.arrays()
+        warnings = [*self.motion.result.warnings, *warnings]
+        return dataset_of(self.motion.result, self.by, self.beams, self.stations, values.pop("x"), values, warnings)
+
+    def arrays(self) -> tuple[dict[str, Floats], list[str]]:
+        """By name: x and the quantities of the dataset, each of shape (rows, beams, ...); and what to know of them."""
         from pliant.analysis.material_line import line_of
         from pliant.analysis.outboard_forces import placed_wrenches
         from pliant.analysis.section_warnings import sparse_rows, unfollowed
 
         motion, acting = self.motion, placed_wrenches(self.motion) if self.by == "balance" else []
         along: dict[str, list[Floats]] = {}
-        warnings = [*motion.result.warnings, *sparse_rows(motion.result)]
+        warnings = [*sparse_rows(motion.result)]
         for name in self.beams:
             line, body = line_of(motion, name), body_of(motion.system, name)
             found = self._of_line(line, body, acting)
@@ -87,8 +93,7 @@ class SectionStudy:
             if self.by == "balance" and isinstance(body, Beam):
                 moment = np.stack([found[quantity] for quantity in FORCES[3:]], axis=2)
                 warnings += unfollowed(motion.result, name, body, moment, found["truncation"])
-        stacked = {quantity: np.stack(each, axis=1) for quantity, each in along.items()}
-        return dataset_of(motion.result, self.by, self.beams, self.stations, stacked.pop("x"), stacked, warnings)
+        return {quantity: np.stack(each, axis=1) for quantity, each in along.items()}, warnings
 
     def _of_line(self, line: MaterialLine, body: Beam | TelescopicBeam, acting: Sequence[PlacedWrench]) -> dict[str, Floats]:
         from pliant.analysis.material_line import turns

@@ -7,7 +7,7 @@ Stresses are evaluated at enough points of a section to find the largest.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -47,14 +47,22 @@ def stresses(
     as zero.
     """
     study = SectionStudy(result, system, stations, beams, by, "stresses")
-    sections = [_section(study.motion.system, name) for name in study.beams]
+    sections = outlined(study)
     forces = study.forces()
-    along = [[forces[name].values[:, k] for name in FORCES] for k in range(len(sections))]
-    if by == "curvature":
-        along = [[np.nan_to_num(force) for force in each] for each in along]
+    known = {name: forces[name].values if by == "balance" else np.nan_to_num(forces[name].values) for name in FORCES}
+    return with_quantities(forces, stress_arrays(sections, known))
+
+
+def outlined(study: SectionStudy) -> list[Section]:
+    """The sections of the beams, each with an outline."""
+    return [_section(study.motion.system, name) for name in study.beams]
+
+
+def stress_arrays(sections: Sequence[Section], forces: Mapping[str, Floats]) -> dict[str, Floats]:
+    """Stresses by name, from section forces by name: (rows, beams, stations)."""
+    along = [[forces[name][:, k] for name in FORCES] for k in range(len(sections))]
     every = [section_stresses(section, SectionLoad(*each)) for section, each in zip(sections, along, strict=True)]
-    values = {name: np.stack([of_beam[k] for of_beam in every], axis=1) for k, name in enumerate(STRESSES)}
-    return with_quantities(forces, values)
+    return {name: np.stack([of_beam[k] for of_beam in every], axis=1) for k, name in enumerate(STRESSES)}
 
 
 def _section(system: System, name: str) -> Section:
@@ -116,8 +124,9 @@ def _in_rectangle(section: Section, outline: RectangleOutline, load: SectionLoad
     h, b = outline.height, outline.width
     mean_y, mean_z = 1.5 * load.shear_y / section.A, 1.5 * load.shear_z / section.A
     twist = load.torsion / (section.J or math.inf)  # G theta', Pa/m
+    planar = not any(np.any(force) for force in (load.shear_z, load.torsion, load.moment_y))  # stresses are then the same for all z
     for y in np.linspace(-0.5 * h, 0.5 * h, GRID).tolist():
-        for z in np.linspace(-0.5 * b, 0.5 * b, GRID).tolist():
+        for z in [0.0] if planar else np.linspace(-0.5 * b, 0.5 * b, GRID).tolist():
             along_z = twist * _torsion_shear(y, z, h, b)
             along_y = -twist * _torsion_shear(z, y, b, h)
             yield PointStress(

@@ -1,23 +1,32 @@
-"""pliant export: writes the rows of a result as CSV, Parquet or MATLAB."""
+"""pliant export: writes a result or a sweep for other programs."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pliant.cli.exits import FAILED, WRONG, stop, write_json
 from pliant.cli.options import AsJson, Quiet, check_target, load_result
-from pliant.errors import PliantError
+from pliant.cli.plot import with_stresses
+from pliant.cli.sweep_table import read_sweep, sweep_table
+from pliant.errors import PliantError, did_you_mean
+
+if TYPE_CHECKING:
+    from pliant.results.result import Result
 
 WRITERS = {".csv": "to_csv", ".parquet": "to_parquet", ".mat": "to_matlab"}  # methods of a Result, by suffix
+ROWS = "rows"
+TABLES = (ROWS, "contacts", "stresses", "report")
 
 
 def export(
-    file: Annotated[Path, typer.Argument(metavar="RESULT.nc", help="The result of a run.")],
-    table: Annotated[Path | None, typer.Argument(metavar="OUT", hidden=True)] = None,  # OUT without its name
-    out: Annotated[Path | None, typer.Option("--out", help="Output file: .csv, .parquet or .mat; must be given.")] = None,
+    file: Annotated[Path, typer.Argument(metavar="RESULT.nc|FOLDER", help="The result of a run, or the folder of a sweep.")],
+    place: Annotated[Path | None, typer.Argument(metavar="OUT", hidden=True)] = None,  # --out without its name
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Output file: .csv, .parquet or .mat; other tables, sweeps: .csv; must be given.")
+    ] = None,
     columns: Annotated[
         list[str] | None,
         typer.Option(
@@ -26,35 +35,78 @@ def export(
             "default: all.",
         ),
     ] = None,
+    table: Annotated[str, typer.Option("--table", help="rows, contacts, stresses or report (the largest values).")] = ROWS,
+    reduce: Annotated[
+        str | None, typer.Option("--reduce", help="For a sweep: the value of a series: largest (the default), final or range.")
+    ] = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
-    """Write the rows of a result for other programs, as CSV, Parquet (needs the extra parquet) or MATLAB."""
-    out = _target(table, out)
-    writer = WRITERS[out.suffix]
+    """Write the rows of a result as CSV, Parquet (needs the extra parquet) or MATLAB; other tables, and a sweep's cases, as CSV."""
+    if table not in TABLES:
+        stop(WRONG, f"--table: must be one of {', '.join(TABLES)}{did_you_mean(table, TABLES)}, got {table!r}")
+    out = _target(place, out, [".csv"] if table != ROWS or file.is_dir() else list(WRITERS))
     check_target("--out", out)
-    result = load_result(file, lazy=True)
     try:
-        getattr(result, writer)(out, _names(columns))
+        rows = _write_sweep(file, out, table, columns, reduce) if file.is_dir() else _write(file, out, table, columns, reduce)
     except PliantError as trouble:
         stop(WRONG, str(trouble))
     except (OSError, RuntimeError) as trouble:
         stop(FAILED, f"{out}: cannot be written: {getattr(trouble, 'strerror', None) or trouble}")
     if as_json:
-        write_json({"written": str(out), "rows": len(result.time)})
+        write_json({"written": str(out), "rows": rows})
     elif not quiet:
-        typer.echo(f"written to {out}: {len(result.time)} rows")
+        typer.echo(f"written to {out}: {rows} rows")
 
 
-def _target(table: Path | None, out: Path | None) -> Path:
+def _write(file: Path, out: Path, table: str, columns: list[str] | None, reduce: str | None) -> int:
+    """Write a table of a result; returns the number of its rows."""
+    for option, given in (("--reduce", reduce), ("--columns", columns if table != ROWS else None)):
+        if given is not None:
+            stop(WRONG, f"{option}: must be left out {'for a result' if option == '--reduce' else f'with --table {table}'}")
+    result = load_result(file, lazy=table != "stresses")
+    if table == ROWS:
+        getattr(result, WRITERS[out.suffix])(out, _names(columns))
+        return len(result.time)
+    return _write_table(result, out, table)
+
+
+def _write_table(result: Result, out: Path, table: str) -> int:
+    from pliant.analysis.report import report
+    from pliant.results.sections import write_sections
+
+    if table == "stresses":
+        sections = with_stresses(result).sections
+        assert sections is not None
+        write_sections(sections, out)
+        return len(result.time) * sections.sizes["beam"] * sections.sizes["station"]
+    found = result.contacts if table == "contacts" else report(result)
+    found.to_csv(out)
+    return len(found)
+
+
+def _write_sweep(folder: Path, out: Path, table: str, columns: list[str] | None, reduce: str | None) -> int:
+    from pliant.results.csv import write_table
+
+    if table != ROWS:
+        stop(
+            WRONG,
+            "--table: must be left out for a sweep; keep its stresses and largest values, as in --keep largest_reaction_force",
+        )
+    found = sweep_table(read_sweep(folder), _names(columns), reduce)
+    write_table(out, found.heads, found.rows)
+    return len(found.rows)
+
+
+def _target(place: Path | None, out: Path | None, suffixes: list[str]) -> Path:
     """The output file, given by --out or by its place alone."""
-    if table is not None and out is not None:
-        stop(WRONG, f"--out: must be given only once, got {str(table)!r} and {str(out)!r}")
-    found = out or table
+    if place is not None and out is not None:
+        stop(WRONG, f"--out: must be given only once, got {str(place)!r} and {str(out)!r}")
+    found = out or place
     if found is None:
-        stop(WRONG, f"--out must be given: a file that ends in {', '.join(WRITERS)}")
-    if found.suffix not in WRITERS:
-        stop(WRONG, f"--out: must end in {', '.join(WRITERS)}, got {str(found)!r}")
+        stop(WRONG, f"--out must be given: a file that ends in {', '.join(suffixes)}")
+    if found.suffix not in suffixes:
+        stop(WRONG, f"--out: must end in {', '.join(suffixes)}, got {str(found)!r}")
     return found
 
 

@@ -12,7 +12,9 @@ import typer
 from pliant.cli.check import model_data, parameter_lines
 from pliant.cli.exits import WRONG, in_file_words, say, stop, write_json
 from pliant.cli.options import AsJson, IncludesOutside, load_model, load_result
+from pliant.cli.report import print_report, report_data
 from pliant.cli.run import summary_data, summary_rows
+from pliant.cli.sweep_table import print_sweep
 from pliant.errors import ModelError, plain
 from pliant.host.netcdf import is_netcdf
 from pliant.results.table import IN_LEDGER, QUANTITIES
@@ -26,13 +28,18 @@ SHOWN_FREQUENCIES = 4  # per beam
 
 
 def info(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A model file (YAML) or the result of a run (netCDF).")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A model file (YAML), the result of a run (netCDF), or the folder of a sweep.")
+    ],
     includes_outside: IncludesOutside = False,
     as_json: AsJson = False,
     model: Annotated[bool, typer.Option("--model", help="For a result: print only its model, as a model file.")] = False,
 ) -> None:
-    """Print the content of a file: bodies and frequencies of a model; rows, ledger and provenance of a result."""
-    if is_netcdf(file):
+    """Print the content of a file: bodies and frequencies of a model; rows, ledger, provenance and largest values of a result; the
+    cases of a sweep."""
+    if file.is_dir() and not model:
+        print_sweep(file, as_json)
+    elif is_netcdf(file):
         _of_result(load_result(file, lazy=True), file, as_json, model)
     elif model:
         stop(WRONG, f"{file}: must be the result of a run when --model is given, got another kind of file")
@@ -72,10 +79,11 @@ def _of_result(result: Result, file: Path, as_json: bool, model_only: bool) -> N
         say(provenance["model"], nl=False)
         return
     if as_json:
-        write_json({**summary_data(result), **_contents(result), "provenance": dict(provenance)})
+        write_json({**summary_data(result), "report": report_data(result), **_contents(result), "provenance": dict(provenance)})
         return
     _print_result(result, provenance)
     _print_quantities(result, file)
+    print_report(result)
 
 
 def _contents(result: Result) -> dict[str, Any]:

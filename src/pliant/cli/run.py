@@ -13,6 +13,7 @@ import typer
 
 from pliant.cli.exits import DONE, FAILED, INTERRUPTED, WRONG, in_file_words, say, stop, write_json
 from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, Set, TEnd, check_target, load_model, load_result
+from pliant.cli.report import print_report, report_data
 from pliant.errors import ModelError, PliantError, plain
 from pliant.host import progress
 
@@ -78,9 +79,10 @@ def _check_format(target: Path) -> None:
 def _report(result: Result, target: Path, quiet: bool, as_json: bool) -> None:
     code = DONE if result.ok else INTERRUPTED if result.interrupted else FAILED
     if as_json:
-        write_json({**summary_data(result), "written": str(target), "exit_code": code})
+        write_json({**summary_data(result), "report": report_data(result), "written": str(target), "exit_code": code})
     elif not quiet:
         _print_summary(result, target)
+        print_report(result)
     else:
         for sentence in result.warnings:
             say(f"warning: {sentence}", err=True)
@@ -227,7 +229,6 @@ def summary_rows(result: Any) -> list[tuple[str, str]]:
     rows += [(label, _short(stats[key])) for key, label in STATISTICS.items() if key in stats]
     rows += [("energy balance", f"{_short(error)} J at most")] if (error := _balance(result)["largest_error_J"]) is not None else []
     rows += [("touches", _touches(result.contacts))] if result.contacts else []
-    rows += [("largest joint force", load)] if result.contacts and (load := _joint_force(result)) else []
     events = list(result.events)
     rows.append(("events", str(len(events))))
     rows += [("", f"{event.name} {_sense(event.direction)} at t = {event.t:.9g} s") for event in events[:LISTED_EVENTS]]
@@ -252,13 +253,6 @@ def _touches(contacts: Any) -> str:
     hardest = max(contacts, key=lambda touch: touch.peak_force)
     force = f"{hardest.peak_force:.5g} {hardest.units[1]}"
     return f"{len(contacts)}, the hardest {force} on {hardest.pair} at t = {hardest.begin:.6g} s"
-
-
-def _joint_force(result: Any) -> str:
-    """The largest joint force of the run, which rows may miss at a blow."""
-    forces = result.extremes.largest.get("reaction_force", {}) if result.extremes is not None else {}
-    body = max(forces, key=lambda name: forces[name][0], default=None)
-    return "" if body is None else f"{forces[body][0]:.5g} N on {body} at t = {forces[body][1]:.6g} s"
 
 
 def _sense(direction: int) -> str:

@@ -32,7 +32,11 @@ def sweep(
     out: Annotated[Path | None, typer.Option("--out", metavar="FOLDER", help="Folder for the cases.")] = None,
     keep: Annotated[
         list[str] | None,
-        typer.Option("--keep", metavar="NAME", help="A quantity or coordinate to keep, or result; may be repeated."),
+        typer.Option(
+            "--keep",
+            metavar="NAME",
+            help="A quantity, a coordinate, largest_effort, ..., or result; may be repeated.",
+        ),
     ] = None,
     t_end: TEnd = None,
     workers: Annotated[int | None, typer.Option("--workers", help="Number of local processes; default: threads.")] = None,

@@ -42,7 +42,7 @@ from pliant.integrate.kernels import (
     put,
     stage,
 )
-from pliant.integrate.noting import note
+from pliant.integrate.noting import note, note_loads, note_peaks
 from pliant.integrate.phases import act, next_piece, take_notes
 from pliant.integrate.run_record import NOTES, SAVE_STEPS, SAVE_TIMES
 from pliant.integrate.sampling import sample
@@ -164,6 +164,7 @@ def _enter(run: Any) -> int:
         if run.n_events > 0:
             look_afresh(run, starting)
         run.fresh = 1
+        note_loads(run)  # forces jump where the equations change, and may fall again before the next row
         if otherwise or not run.pace_kept:
             restart_control(run, starting)
         if moved and run.save == SAVE_STEPS:
@@ -429,6 +430,7 @@ def _move(run: Any, t_new: float) -> None:
         put(run.g, run.g_new, run.n_events)
         take_sides(run, run.side, run.g)
     note(run)
+    note_peaks(run)
 
 
 @compiled

@@ -188,6 +188,7 @@ class Memory:
         self.bind(kept_t=np.empty(KEPT), kept_y=np.empty((KEPT, n)), kept_p=np.empty((KEPT, parameters)), extremes=extremes)
         self.bind_alike(ENERGIES + n_added, np.float64, "ledger", "ledger_start")
         self.set(first_added=first_added, n_added=n_added, n_kept=0, stride=1, to_skip=0)
+        self.bind(largest_slopes=np.zeros(first_added))
 
     def bind_work(self, n_work: int) -> None:
         """Bind work memory for kernels; it grows if a kernel needs more."""

@@ -5,17 +5,16 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from pliant.integrate.kernels import call_kernel, compiled, floats, ints, put
+from pliant.integrate.kernels import call_kernel, compiled, floats, ints, put, stage
 from pliant.integrate.run_record import EXTREMES, HIGHEST, HIGHEST_AT, KEPT, LOWEST, RISE, RISEN_AT
+
+OUTDONE = 1.02  # times the largest so far: a smaller growth is not looked at, because it would be at every step of a slow start
 
 
 @compiled
 def note(run: Any) -> None:
     """Record the present state, at the start and after every step."""
     _note_extremes(run)
-    if run.n_closed > 0 and run.n_sizes > 0 and run.bare == 0:  # forces of a blow come and go between two rows
-        call_kernel(run.observe, run.t, run.y, run.p, run.observed, run.work)
-        note_sizes(run, run.t)
     run.to_skip -= 1
     if run.to_skip >= 0:
         return
@@ -41,6 +40,31 @@ def _note_extremes(run: Any) -> None:
         if x - known[own + LOWEST] > known[own + RISE]:
             known[own + RISE] = x - known[own + LOWEST]
             known[own + RISEN_AT] = run.t
+
+
+@compiled
+def note_peaks(run: Any) -> None:
+    """After a step, update the largest magnitudes where they may grow: while a contact is closed, whose forces come and go between
+    two rows, and where a rate or an acceleration is larger than ever."""
+    if run.n_sizes > 0 and (run.n_closed > 0 or _outdone(run)):
+        note_loads(run)
+
+
+@compiled
+def _outdone(run: Any) -> bool:
+    slopes, largest, some = floats(stage(run, 0), run.n), floats(run.largest_slopes, run.first_added), False
+    for i in range(run.first_added):
+        if abs(slopes[i]) > OUTDONE * largest[i]:
+            largest[i], some = abs(slopes[i]), True
+    return some
+
+
+@compiled
+def note_loads(run: Any) -> None:
+    """Update the largest magnitudes with the present state, unless rows hold the state alone."""
+    if run.n_sizes > 0 and run.bare == 0:
+        call_kernel(run.observe, run.t, run.y, run.p, run.observed, run.work)
+        note_sizes(run, run.t)
 
 
 @compiled

@@ -400,6 +400,7 @@ _COURSE = {  # history that a run keeps; see `course`
     "extremes": "i8",  # (accumulated component, EXTREMES)
     "n_sizes": "i8",  # observed vectors whose largest magnitude is kept
     "sizes": "i8",  # ints, (vector, 2): its first number in the observed row, and how many it has
+    "largest_slopes": "i8",  # of every other component: the largest rate so far
     "size_peaks": "i8",  # (vector, 2): its largest magnitude, and the time, s
 }
 RUN = np.dtype(list((MOTION | _SETTINGS | _ARRAYS | _COURSE).items()))

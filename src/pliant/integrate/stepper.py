@@ -615,7 +615,10 @@ class Stepper:
 
     @property
     def largest(self) -> Floats:
-        """(vector, 2): the largest magnitudes of observed vectors while contacts were closed, and their times, s."""
+        """(vector, 2): the largest magnitudes of observed vectors, and their times, s.
+
+        Observed while contacts were closed, where the equations changed, and at steps that outdid earlier rates and accelerations.
+        """
         return np.array(self._memory.arrays["size_peaks"])
 
     @property

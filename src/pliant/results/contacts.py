@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 
 from pliant.results import rich_display
+from pliant.results.csv import write_table
 
 LINEAR, ANGULAR = ("m", "N"), ("rad", "N m")  # units of depth and force
 
@@ -67,6 +69,14 @@ class ContactTable(tuple[ContactRecord, ...]):
 
     def of(self, pair: str) -> ContactTable:
         return ContactTable(record for record in self if record.pair == pair)
+
+    def to_csv(self, path: str | Path) -> None:
+        """Write a line for each contact; where some gaps are lengths and others angles, `unit of force` says which."""
+        kinds = [part[0].units for part in self._by_unit()] or [LINEAR]
+        units = columns_in(*(" or ".join(of) for of in zip(*kinds, strict=True))) | {"end": "s", "peak_time": "s"}
+        heads = [f"{name} [{unit}]" if unit else name for name, unit in units.items()]
+        rows = ([getattr(record, name) for name in units] + [record.units[1]] for record in self)
+        write_table(path, [*heads, "unit of force"], rows)
 
     def __str__(self) -> str:
         """One table, or two where some gaps are lengths and others angles."""

@@ -32,9 +32,13 @@ class Extremes:
     # By purely dissipative source: the energy that it released, J, and the time by which it did, s
     given: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     idle: tuple[str, ...] = ()  # sources that can do no work, such as friction of a pair without a friction law
-    # Of reaction_force, reaction_moment and multiplier, by body or row: the largest magnitude, and its time, s. While a contact is
-    # closed, at the end of every step and where a contact force peaks; otherwise in rows and at the examined steps.
+    # Of loads (reaction_force, reaction_moment, multiplier, closure_force, closure_moment, strut_force, motor_speed, motor_torque,
+    # effort), by part: the largest magnitude, and its time, s. In rows, at the examined steps, where the equations change (drives
+    # that jump, contacts), at steps whose rates or accelerations outdo all earlier ones, and, while a contact is closed, at the end
+    # of every step and where its force peaks.
     largest: Mapping[str, Mapping[str, tuple[float, float]]] = field(default_factory=dict)
+    # The fraction by which such a magnitude exceeds what was examined next to it, where it does: a larger one may lie between
+    jumps: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def violations(self, balance_error: float) -> tuple[str, ...]:
         """A sentence for every source that released more energy than errors explain; balance_error: the largest, J."""
@@ -55,7 +59,8 @@ class Extremes:
         idle = tuple(str(name) for name in plain.get("idle", ()))  # older files list none
         largest = {name: {str(label): (float(size), float(t)) for label, (size, t) in of.items()}
                    for name, of in plain.get("largest", {}).items()}  # fmt: skip
-        return cls(float(plain["scale"]), float(plain["size"]), float(plain["balance_error"]), given, idle, largest)
+        jumps = {name: {str(label): float(share) for label, share in of.items()} for name, of in plain.get("jumps", {}).items()}
+        return cls(float(plain["scale"]), float(plain["size"]), float(plain["balance_error"]), given, idle, largest, jumps)
 
 
 @dataclass(frozen=True)

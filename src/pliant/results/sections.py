@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import ModelError
+from pliant.results.csv import write_table
 from pliant.results.table import AXES, Quantity
 
 if TYPE_CHECKING:  # xarray takes half a second to import
@@ -104,6 +106,21 @@ def sections_of(variables: Mapping[str, FileColumn], attributes: Mapping[str, An
     }
     coordinates = {name: own.pop(name) for name in COORDINATES if name in own}
     return xarray.Dataset(own, coordinates, dict(attributes))
+
+
+def write_sections(sections: xarray.Dataset, path: str | Path) -> None:
+    """Section forces and stresses as CSV: one row per time, beam and station."""
+    names = [name for name in (*FORCES, *STRESSES) if name in sections]
+    x = np.broadcast_to(sections["x"].values, sections[names[0]].shape)
+    along, stations = [sections[name].values for name in names], sections["station"].values.tolist()
+    rows = (
+        [t, beam, stations[k], float(x[row, j, k]), *(float(values[row, j, k]) for values in along)]
+        for row, t in enumerate(sections["time"].values.tolist())
+        for j, beam in enumerate(map(str, sections["beam"].values))
+        for k in range(len(stations))
+    )
+    heads = [f"{name} [{SECTION_QUANTITIES[name].unit}]" for name in names]
+    write_table(path, ["time [s]", "beam", "station", "x [m]", *heads], rows)
 
 
 def with_quantities(dataset: xarray.Dataset, values: Mapping[str, Floats]) -> xarray.Dataset:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,30 +36,77 @@ def observed_along(observe: MachineCode, course: Course) -> NDArray[np.float64]:
     return observed
 
 
-LOADS = {"reaction_force": 3, "reaction_moment": 3, "multiplier": 1}  # whose extremes are kept: components of each vector
+# Quantities whose extremes are kept, with the number of components of each vector
+LOADS = {"reaction_force": 3, "reaction_moment": 3, "multiplier": 1, "strut_force": 1, "motor_speed": 1, "motor_torque": 1,
+         "effort": 1}  # fmt: skip
 
 
-def largest_loads(evidence: Evidence, at_contacts: NDArray[np.float64]) -> dict[str, dict[str, tuple[float, float]]]:
-    """By quantity and label: the largest magnitude of loads, and its time, s: in rows, of the course and while contacts are closed.
+@dataclass(frozen=True)
+class Loads:
+    """Vectors among the observed numbers whose largest magnitudes are kept."""
 
-    at_contacts: see `Stepper.largest`.
-    """
-    found, first = dict[str, dict[str, tuple[float, float]]](), 0
+    name: str
+    quantity: str  # whose numbers they are
+    labels: tuple[str, ...]
+    places: tuple[tuple[int, int], ...]  # of each vector: its first component within the quantity, and their number
+
+
+def loads_of(traced: TracedSystem) -> Iterator[Loads]:
+    """The quantities in LOADS, then the forces and the moments of closures: all directions of one together."""
     for name, width in LOADS.items():
-        labels = evidence.traced.columns[QUANTITIES[name].dims[0]]
-        every, first = [at_contacts[first : first + len(labels)]], first + len(labels)
-        every.append(_largest(evidence.course.times, evidence.observed[:, evidence.traced.layout.observed[name]], width))
-        if isinstance(rows := dict(evidence.values).get(name), np.ndarray) and len(rows):
-            every.append(_largest(evidence.times, rows, width))
-        found[name] = {label: max((float(one[k, 0]), float(one[k, 1])) for one in every) for k, label in enumerate(labels)}
-    return found
+        labels = traced.columns[QUANTITIES[name].dims[0]]
+        yield Loads(name, name, labels, tuple((k * width, width) for k in range(len(labels))))
+    for name, angular in (("closure_force", False), ("closure_moment", True)):
+        own = dict[str, list[int]]()  # rows, which follow each other
+        for row, (closure, turns) in enumerate(traced.kinds):
+            if turns is angular:
+                own.setdefault(closure, []).append(row)
+        yield Loads(name, "multiplier", tuple(own), tuple((rows[0], len(rows)) for rows in own.values()))
 
 
-def _largest(times: NDArray[np.float64], vectors: NDArray[np.float64], width: int) -> NDArray[np.float64]:
-    """(vector, 2): the largest magnitude of each over all rows, and its time."""
-    sizes = np.nan_to_num(np.linalg.norm(vectors.reshape(times.size, -1, width), axis=2))
-    at = np.argmax(sizes, axis=0)
-    return np.stack([sizes[at, np.arange(at.size)], times[at]], axis=1)
+def with_loads(evidence: Evidence, noted: NDArray[np.float64]) -> Extremes:
+    """The extremes, with the largest magnitudes of loads: in rows, of the course and those that the loop noted.
+
+    noted: see `Stepper.largest`.
+    """
+    largest, jumps, first = dict[str, dict[str, tuple[float, float]]](), dict[str, dict[str, float]](), 0
+    for loads in loads_of(evidence.traced):
+        if not loads.labels:
+            continue
+        in_loop, first = noted[first : first + len(loads.labels)], first + len(loads.labels)
+        sizes, times, beside = _peaks(evidence, loads)
+        beside = np.maximum(beside, in_loop[:, 0])
+        jump = np.divide(sizes - beside, sizes, out=np.zeros_like(sizes), where=sizes > beside)
+        seen, own = (zip(of.tolist(), t.tolist(), strict=True) for of, t in ((sizes, times), in_loop.T))
+        every = zip(loads.labels, seen, own, strict=True)
+        largest[loads.name] = {label: max(one, other, key=_first) for label, one, other in every}
+        jumps[loads.name] = {label: share for label, share in zip(loads.labels, jump.tolist(), strict=True) if share > 0.0}
+    return replace(evidence.extremes, largest=largest, jumps=jumps)
+
+
+def _first(peak: tuple[float, float]) -> tuple[float, float]:
+    """For sorting: the largest, and of equal ones the earliest."""
+    return peak[0], -peak[1]
+
+
+def _peaks(evidence: Evidence, loads: Loads) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Of every vector: the largest magnitude in rows and of the course, its time, and the larger of those before and after it."""
+    course = evidence.course.times
+    parts = [(course, evidence.observed[:, evidence.traced.layout.observed[loads.quantity]])]
+    if isinstance(rows := dict(evidence.values).get(loads.quantity), np.ndarray) and len(rows):
+        parts.append((evidence.times, rows.reshape(len(rows), -1)))
+    times, order = np.unique(np.concatenate([t for t, _ in parts]), return_index=True)
+    sizes = np.concatenate([_sizes(numbers, loads.places) for _, numbers in parts])[order]
+    at, each = np.argmax(sizes, axis=0), np.arange(len(loads.labels))
+    beside = np.maximum(sizes[np.maximum(at - 1, 0), each], sizes[np.minimum(at + 1, times.size - 1), each])
+    return sizes[at, each], times[at], beside
+
+
+def _sizes(rows: NDArray[np.float64], places: Sequence[tuple[int, int]]) -> NDArray[np.float64]:
+    """(row, vector): magnitudes."""
+    columns = np.concatenate([np.arange(first, first + width) for first, width in places])
+    firsts = np.cumsum([0, *(width for _, width in places[:-1])])
+    return np.nan_to_num(np.sqrt(np.add.reduceat(np.square(rows[:, columns]), firsts, axis=1)))
 
 
 def extremes_of(traced: TracedSystem, observed: NDArray[np.float64], course: Course) -> Extremes:

@@ -28,7 +28,7 @@ from pliant.integrate.run_record import (
 from pliant.results.contacts import NUMBERS, ContactRecord, ContactTable, table
 from pliant.results.state import FinalState, OngoingContact
 from pliant.results.table import HELD
-from pliant.run.accounts import LOADS
+from pliant.run.accounts import loads_of
 
 if TYPE_CHECKING:
     from pliant.integrate.stepper import Stepper
@@ -53,8 +53,8 @@ def observed_of(compiled: Compiled, at_hand: float) -> Observed:
     places = {field: columns[name].start for field, name in names.items()}
     speeds = columns["tip_velocity"]
     places["n_speeds"] = speeds.stop - speeds.start
-    sizes = _whole([(first, width) for name, width in LOADS.items()
-                    for first in range(columns[name].start, columns[name].stop, width)]).reshape(-1, 2)  # fmt: skip
+    sizes = _whole([(columns[loads.quantity].start + first, width) for loads in loads_of(compiled.traced)
+                    for first, width in loads.places]).reshape(-1, 2)  # fmt: skip
     return Observed(compiled.observe.address, compiled.observe.n_out, places, sizes, at_hand)
 
 

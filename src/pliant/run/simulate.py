@@ -27,7 +27,7 @@ from pliant.results.result import EventRecord, Result
 from pliant.results.state import LAYOUT, FinalState
 from pliant.results.table import QUANTITIES
 from pliant.results.timings import STAGES
-from pliant.run.accounts import extremes_of, largest_loads, observed_along
+from pliant.run.accounts import extremes_of, observed_along, with_loads
 from pliant.run.contact_phases import Contacts, observed_of, phases_of
 from pliant.run.inertia import HARDLY, Resistance
 from pliant.run.observed import component_name, values_of
@@ -432,7 +432,7 @@ class Run:
             final_state=self.state,
             make_provenance=provenance,
             warnings=warnings,
-            extremes=replace(evidence.extremes, largest=largest_loads(evidence, self.stepper.largest)),
+            extremes=with_loads(evidence, self.stepper.largest),
             parameters=dict(self.traced.parameter_values),
         )
 

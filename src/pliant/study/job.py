@@ -102,11 +102,11 @@ class Job:
     def _record(self, result: Result) -> Record:
         if result.interrupted:
             raise KeyboardInterrupt
-        pieces, troubles = self.keep.pieces(result)
+        pieces, troubles, warnings = self.keep.pieces(result)
         return Record(
             ok=result.ok and not troubles,
             message="; ".join([result.message, *troubles]),
-            warnings=result.warnings,
+            warnings=(*result.warnings, *warnings),
             balance_error=result.ledger.relative_error_max if len(result.time) else math.nan,
             pieces=pieces,
             result=result if self.keep.whole else None,

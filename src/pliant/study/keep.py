@@ -5,18 +5,26 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.analysis.report import REPORTED, Report, report
+from pliant.analysis.section_forces import section_forces
+from pliant.analysis.stresses import stresses
 from pliant.errors import ModelError
 from pliant.model.check import did_you_mean
 from pliant.model.system import System
 from pliant.results.result import Result
+from pliant.results.sections import ALONG, FORCES, STRESSES, warnings_of_sections
 from pliant.results.table import QUANTITIES
 from pliant.study.fingerprint import fingerprint
 from pliant.study.over import CASE
+
+if TYPE_CHECKING:
+    import xarray
 
 RESULT = "result"  # keeps the whole Result
 OK, MESSAGE, WARNINGS, BALANCE = "ok", "message", "warnings", "balance_error"  # kept for every case
@@ -25,6 +33,10 @@ TIME, KEY = "time", "key"  # KEY is the name of a case in its batch
 OWN_DIMENSIONS = (TIME, *dict.fromkeys(d for quantity in QUANTITIES.values() for d in quantity.dims))
 TAKEN = (*FACTS, RESULT, KEY, CASE, *OWN_DIMENSIONS)  # reserved names
 DEFAULT = ("q", "tip_position", "tip_deflection", "normal_force")
+
+OF_SECTIONS = (*FORCES, *STRESSES)
+LARGEST = {f"largest_{quantity}": quantity for quantity in REPORTED}  # over the whole run, one number per part
+DERIVED = (*OF_SECTIONS, *LARGEST)  # computed from a whole Result
 
 What = str | Callable[[Result], Any]
 Coordinate = NDArray[Any] | None  # numbers or names along a dimension, if it has any
@@ -55,28 +67,85 @@ class Keep:
     def names(self) -> list[str]:
         return [*self.what, *([RESULT] if self.whole else [])]
 
+    @property
+    def derived(self) -> list[str]:
+        """What must be computed from a whole Result: stresses, section forces and largest values."""
+        return [what for what in self.what.values() if what in DERIVED]
+
+    @property
+    def dimensions(self) -> list[str]:
+        """The dimensions of what is derived."""
+        sections = [dim for what in self.derived if what in OF_SECTIONS for dim in ALONG]
+        return list(dict.fromkeys([*sections, *(REPORTED[LARGEST[what]][2] for what in self.derived if what in LARGEST)]))
+
     def check(self, system: System) -> None:
         """Raise an error for names that this System does not have."""
         coordinates = [f"{link.name}.{name}" for link in system.links.values() for name in link.positions]
         for what in self.what.values():
-            if isinstance(what, str) and what not in QUANTITIES and what not in coordinates:
-                known = [*QUANTITIES, *coordinates, RESULT]
-                rule = f"must name a quantity ({', '.join(QUANTITIES)}), a coordinate ({', '.join(coordinates)}) or {RESULT!r}"
+            if isinstance(what, str) and what not in (*QUANTITIES, *DERIVED, *coordinates):
+                known = [*QUANTITIES, *DERIVED, *coordinates, RESULT]
+                names = ", ".join((*QUANTITIES, *DERIVED))
+                rule = f"must name a quantity ({names}), a coordinate ({', '.join(coordinates)}) or {RESULT!r}"
                 raise ModelError.of("sweep", "keep", f"{rule}{did_you_mean(what, known)}", what)
 
-    def pieces(self, result: Result) -> tuple[dict[str, Piece], list[str]]:
-        """The available pieces, and a sentence for each that is not available."""
+    def pieces(self, result: Result) -> tuple[dict[str, Piece], list[str], list[str]]:
+        """The available pieces, a sentence for each that is not available, and warnings about those that are derived."""
         pieces: dict[str, Piece] = {}
         troubles: list[str] = []
+        derived = _Derived(result)
         for name, what in self.what.items():
             try:
-                piece = _piece(name, what, result)
+                piece = derived.piece(str(what)) if what in DERIVED else _piece(name, what, result)
             except Exception as trouble:  # a user-defined function may fail for some Results
                 troubles.append(f"keep {name!r}: {type(trouble).__name__}: {trouble}")
             else:
                 if piece.values.size:
                     pieces[name] = piece
-        return pieces, troubles
+        return pieces, troubles, list(dict.fromkeys(derived.warnings))
+
+
+@dataclass
+class _Derived:
+    """What is computed from a whole Result, each once."""
+
+    result: Result
+    warnings: list[str] = field(default_factory=list)
+
+    def piece(self, what: str) -> Piece:
+        if what in LARGEST:
+            return self._largest(LARGEST[what])
+        array = self._stresses[what] if what in STRESSES else self._forces[what]
+        coordinates: dict[str, Coordinate] = {str(dim): array[dim].values for dim in array.dims}
+        return Piece(tuple(coordinates), array.values, coordinates, {str(name): str(text) for name, text in array.attrs.items()})
+
+    def _largest(self, quantity: str) -> Piece:
+        """One number per part, zero for a pair that never touched; an error if one is not known."""
+        name, unit, dimension = REPORTED[quantity]
+        found = self._report.of(quantity)
+        if unknown := [one for one in found if not one.known]:
+            raise ModelError(unknown[0].warnings[0])
+        values = dict.fromkeys(self.result.labels.get(dimension, ()), 0.0) | {one.part: one.value for one in found}
+        self.warnings += found.warnings
+        units = {one.unit for one in found}
+        labels = np.array(list(values), dtype=object)
+        attributes = {"units": units.pop() if len(units) == 1 else unit, "long_name": f"largest {name}"}
+        return Piece((dimension,), np.array(list(values.values())), {dimension: labels}, attributes)
+
+    @cached_property
+    def _report(self) -> Report:
+        return report(self.result)
+
+    @cached_property
+    def _stresses(self) -> xarray.Dataset:
+        return self._noted(stresses(self.result))
+
+    @cached_property
+    def _forces(self) -> xarray.Dataset:
+        return self._noted(section_forces(self.result))
+
+    def _noted(self, sections: xarray.Dataset) -> xarray.Dataset:
+        self.warnings += [sentence for sentence in warnings_of_sections(sections) if sentence not in self.result.warnings]
+        return sections
 
 
 def keep_of(given: Any) -> Keep:

@@ -94,6 +94,8 @@ def _reason_of_settings(job: Job, case: Case) -> str:
         return "a function makes a new System for every case: sweep parameters of one System, or a model file"
     if job.keep.whole or not all(isinstance(what, str) for what in job.keep.what.values()):
         return "whole results or functions of them are kept, which only individual runs have: keep quantities or coordinates"
+    if job.keep.derived:
+        return f"{', '.join(job.keep.derived)} are computed from whole results, which only individual runs have"
     given = job.options(case)
     if given.get("max_seconds") is not None:
         return "max_seconds limits the computing time of every run, but cases in lock-step run at the same time"

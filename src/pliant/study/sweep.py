@@ -51,7 +51,8 @@ def sweep(
     - run: arguments of `simulate` by name, or a function of a System that returns a Result; the function may take swept numbers as
       further arguments. A model file may have its own settings.
     - keep: names of quantities or coordinates, functions of a Result that return numbers or arrays, or a mapping of names to these;
-      "result" keeps whole Results. Default: coordinates, tips and contact forces.
+      names of section forces and stresses (`equivalent_stress`); `largest_` with a quantity of `report` (`largest_reaction_force`),
+      one number per part; "result" keeps whole Results. Default: coordinates, tips and contact forces.
     - store: a folder; a sweep that ended early continues from there, and a longer axis computes only the new cases.
     - executor: any object with the interface of concurrent.futures.Executor. Default: threads of this process.
     - batch: how many cases are computed and stored together.
@@ -152,7 +153,7 @@ def _job(subject: Subject, over: Over, run: Any, keep: Any) -> Job:
 
 def _check(job: Job, over: Over) -> None:
     """Checks names, values, settings and requested quantities on the first System, before anything runs."""
-    taken = (*TAKEN, *job.keep.names)
+    taken = (*TAKEN, *job.keep.names, *job.keep.dimensions)
     for name in over.columns:
         if name in taken:
             raise ModelError.of("sweep", "over", f"must have names that the results do not use: {', '.join(taken)}", name)

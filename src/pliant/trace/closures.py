@@ -68,8 +68,13 @@ class Closures:
     @property
     def names(self) -> tuple[str, ...]:
         """Names of all rows: exact ones, implied or not, then those of penalty springs."""
-        owners = [self.exact[k].name for k in self.every.owners]
-        return row_names([*owners, *(self.soft_closures[k].name for k in self.soft.owners)])
+        return row_names([owner for owner, _ in self.kinds])
+
+    @property
+    def kinds(self) -> tuple[tuple[str, bool], ...]:
+        """Of all rows: the name of the closure, and whether the direction is an angle."""
+        parts = ((self.exact, self.every), (self.soft_closures, self.soft))
+        return tuple((of[k].name, turns) for of, rows in parts for k, turns in zip(rows.owners, rows.angular, strict=True))
 
     @property
     def implied(self) -> tuple[int, ...]:

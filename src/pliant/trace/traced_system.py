@@ -69,6 +69,7 @@ class TracedSystem:
     near: float | None  # m, a gap whose crossing is an event of every pair
     partition: tuple[TracedFunction, TracedFunction] | None  # constraints, displaced coordinates: see `Trace._partition`
     rows: tuple[str, ...]  # names of the directions that closures constrain
+    kinds: tuple[tuple[str, bool], ...]  # of these rows: the closure's name, and whether the direction is an angle
     held: int  # number of rows held by multipliers: all exact ones except those that others imply
     # exact rows, by number, each with its unit, in the order in which a run watches them: first those that others imply, which are
     # left out of the equations

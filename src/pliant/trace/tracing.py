@@ -314,6 +314,7 @@ class Trace(Signals):
                 else None
             ),
             rows=closures.names,
+            kinds=closures.kinds,
             held=len(closures.held),
             watched=tuple((k, "rad" if closures.every.angular[k] else "m") for k in closures.watched),
             redundant=lowered.redundant,

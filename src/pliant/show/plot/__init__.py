@@ -15,6 +15,7 @@ from pliant.show.plot.bode import bode
 from pliant.show.plot.campbell import campbell
 from pliant.show.plot.contact_forces import contact_forces
 from pliant.show.plot.energy import balance_error, energies, ledger
+from pliant.show.plot.loads import motors, reactions, struts
 from pliant.show.plot.mechanism import mechanism, paths
 from pliant.show.plot.mode_shape import mode_shape
 from pliant.show.plot.over_time import coordinates, states, tip_deflection
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 PLOTS: dict[str, Callable[..., Figure]] = {
     draw.__name__: draw
     for draw in (overview, mechanism, paths, coordinates, states, tip_deflection, contact_forces, ledger, energies, balance_error,
-                 phase_portrait, spectrum, stress_envelope, force_envelope)
+                 phase_portrait, spectrum, stress_envelope, force_envelope, reactions, struts, motors)
 }  # fmt: skip
 
 
@@ -71,13 +72,16 @@ __all__ = [
     "ledger",
     "mechanism",
     "mode_shape",
+    "motors",
     "overview",
     "paths",
     "phase_portrait",
+    "reactions",
     "save",
     "spectrum",
     "states",
     "stress_envelope",
+    "struts",
     "sweep",
     "tip_deflection",
 ]

@@ -142,10 +142,14 @@ def sweep(data: xarray.Dataset, names: Sequence[str] | None = None, reduce: str 
     names: what was kept ("tip_deflection"), one number of it ("tip_deflection arm y"), or a coordinate ("arm.angle"). reduce:
     "largest", "final" or "range", the number taken from series over time.
     """
+    check_reduction(reduce)
+    return SWEEP_PLOTS[kind_of(data)](data, names, reduce)
+
+
+def check_reduction(reduce: str | None) -> None:
     if reduce is not None and reduce not in REDUCTIONS:
         rule = f"must be one of {', '.join(REDUCTIONS)}{did_you_mean(reduce, REDUCTIONS)}"
-        raise ModelError.of("plot sweep", "reduce", rule, reduce)
-    return SWEEP_PLOTS[kind_of(data)](data, names, reduce)
+        raise ModelError.of("sweep", "reduce", rule, reduce)
 
 
 def kind_of(data: xarray.Dataset) -> str:
@@ -185,21 +189,22 @@ def _sorted(data: xarray.Dataset) -> xarray.Dataset:
 
 def _chosen(data: xarray.Dataset, names: Sequence[str] | None, most: int) -> list[Series]:
     """The named quantities; by default the numbers that were kept, otherwise series of joints, otherwise everything available."""
-    titles = _titles(data)
+    titles = titles_of(data)
     if names is not None:
-        return [_series(data, title) for name in names for title in _named(name, titles)]
+        return [series_of(data, title) for name in names for title in named(name, titles)]
     if not titles:
         raise ModelError.of("plot sweep", "sweep", "must contain a computed case", NOT_YET)
     numbers = [title for title in titles if not _has_time(data, title[0])]
     joints = [title for title in titles if title[0] == "q" and not is_mode(title[1][0])]
     plain = [title for title in titles if not title[1]]
-    return [_series(data, title) for title in (numbers or plain or joints or titles)[:most]]
+    return [series_of(data, title) for title in (numbers or plain or joints or titles)[:most]]
 
 
 Title = tuple[str, tuple[str, ...]]  # the name of a variable, and the labels along its own dimensions
 
 
-def _titles(data: xarray.Dataset) -> list[Title]:
+def titles_of(data: xarray.Dataset) -> list[Title]:
+    """What was kept, number by number."""
     found: list[Title] = []
     for name, variable in data.data_vars.items():
         if name in FACTS:
@@ -210,7 +215,8 @@ def _titles(data: xarray.Dataset) -> list[Title]:
     return found
 
 
-def _named(name: str, titles: Sequence[Title]) -> list[Title]:
+def named(name: str, titles: Sequence[Title]) -> list[Title]:
+    """The titles that a name means: all of what was kept by this name, or one number."""
     fitting = [title for title in titles if name in (title[0], " ".join((title[0], *title[1])), " ".join(title[1]))]
     if not fitting:
         known = dict.fromkeys([title[0] for title in titles] + [" ".join((title[0], *title[1])) for title in titles])
@@ -223,7 +229,7 @@ def _has_time(data: xarray.Dataset, name: str) -> bool:
     return RUN_TIME in data[name].dims or RUN_ROW in data[name].dims
 
 
-def _series(data: xarray.Dataset, title: Title) -> Series:
+def series_of(data: xarray.Dataset, title: Title) -> Series:
     name, labels = title
     variable = data[name]
     dims = [dim for dim in variable.dims if dim not in (*own_axes(data), RUN_TIME, RUN_ROW)]
