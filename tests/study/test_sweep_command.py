@@ -218,7 +218,7 @@ def test_a_sweep_is_a_table_with_its_parameters_first_and_failed_cases_in_words(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["export", "s", "t.mat"], "OUT: must end in .csv"),
+        (["export", "s", "t.mat"], "--out: must end in .csv"),
         (["export", "s", "t.csv", "--table", "report"], "--table: must be left out for a sweep"),
         (["export", "s", "t.csv", "--columns", "bob.angl"], "did you mean 'bob.angle'"),
         (["export", "s", "t.csv", "--reduce", "least"], "reduce must be one of largest, final, range"),
