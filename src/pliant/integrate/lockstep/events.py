@@ -296,9 +296,11 @@ def entered(closing: float, speed: float) -> float:
 
 def is_quiet(lane: Any, e: int) -> bool:
     """Whether a compression is over at the end of the step: all forces go on, so that neither time nor place matters."""
-    pair = max(table.pair[e], 0)
+    if table.does[e] != RENEWAL:
+        return False
+    pair = table.pair[e]
     entry = lane.p[table.entry[pair]]
-    return bool(table.does[e] == RENEWAL and entry > 0.0 and -lane.gd_new[table.gap[pair]] < entry)
+    return bool(entry > 0.0 and -lane.gd_new[table.gap[pair]] < entry)
 
 
 def renew(lane: Any, e: int) -> bool:
