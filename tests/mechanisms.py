@@ -124,3 +124,23 @@ def struck_ball(law: object, speed: object = 1.0, weight: float = 0.0, depth: fl
     system.contact(points=low, against=pl.Plane(normal=(0, 1)), normal=law, name="floor")
     system.contact(points=high, against=low, normal=pl.Hertz(stiffness=blow), name="blow")
     return system
+
+
+HELD_FROM, HELD_ENTRY = 0.05, 0.5  # s, m/s
+
+
+def held_ball(law: object, speed: object = 2.0, entry: object = HELD_ENTRY, stop: bool = False) -> pl.System:
+    """A ball of 1 kg that hits a floor, is held down by a force that fades away, and is struck at rest by one of half its mass,
+    at t = HELD_FROM, so that it gets this speed. stop: the end of its joint's travel is its floor."""
+    system = pl.System("blow on a body that never left", gravity=(0, 0))
+    balls = [pl.RigidBody(mass=mass, inertia=1e-3) for mass in (1.0, 0.5)]
+    limits = pl.Limits(low=0.05, high=1.0, normal=law) if stop else None
+    held = system.add("held", balls[0], joint=pl.Prismatic(axis=(0, 1), displacement=0.05 + 1e-9, rate=-entry, limits=limits))
+    falling = 1.5 * speed  # type: ignore[operator]
+    other = system.add("falling", balls[1], joint=pl.Prismatic(axis=(0, 1), displacement=0.15 + falling * HELD_FROM, rate=-falling))
+    system.drive("press", "held.displacement", lambda t, q, v: -(4000.0 * pl.exp(-((t / 0.01) ** 2)) + 0.1))
+    low, high = (pl.Sphere(ball.root, 0.05) for ball in (held, other))
+    if not stop:
+        system.contact(points=low, against=pl.Plane(normal=(0, 1)), normal=law, name="floor")
+    system.contact(points=high, against=low, normal=pl.Hertz(stiffness=1e11), name="blow")
+    return system

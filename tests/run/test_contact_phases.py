@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import brentq
 
 import pliant as pl
-from mechanisms import struck_ball
+from mechanisms import HELD_ENTRY, HELD_FROM, held_ball, struck_ball
 from pliant.model.contact import Capsule, Plane, Point, Sphere
 from pliant.model.normal_law import Exact, Hertz, HuGuo, HuntCrossley
 from pliant.results.table import OBSERVED, QUANTITIES
@@ -68,12 +68,53 @@ def test_a_blow_on_a_resting_body_rebounds_as_its_law_says(law):
     assert run.ledger.relative_error_max < 1e-9
 
 
-def test_a_harder_blow_on_a_closed_contact_begins_a_new_compression_and_a_lighter_one_does_not():
-    law = Exact(stiffness=1e6, restitution=0.6, entry_floor=0.01)
-    entries = [pl.simulate(struck_ball(law, speed), 0.003, method=FINE).final_state.closed["floor resting.root"][0]
-               for speed in (0.13, 1.0)]  # fmt: skip
-    assert entries[0] == 0.01  # the ball gets 0.087 m/s
-    assert entries[1] == pytest.approx(2.0 / 3.0, rel=2e-2)
+@pytest.mark.parametrize("times", [1.5, 2.0, 4.0, 8.0, 20.0])
+@pytest.mark.parametrize("law", [Exact, HuGuo])
+def test_a_blow_on_a_body_that_once_hit_the_floor_and_never_left_rebounds_as_its_law_says(law, times):
+    """However many times faster it is than that impact."""
+    own, speed = law(stiffness=1e8, restitution=0.8), times * HELD_ENTRY
+    run = pl.simulate(held_ball(own, speed), HELD_FROM + 0.004, method=FINE)
+    (floor,) = run.contacts.of("floor held.root")
+    assert floor.entry_speed == pytest.approx(HELD_ENTRY, rel=1e-4) and floor.begin < HELD_FROM < floor.end
+    assert floor.exit_speed == pytest.approx(own.delivered * speed, rel=1e-3)
+
+
+@pytest.mark.parametrize("times", [1.5, 2.0, 4.0, 8.0, 20.0])
+def test_a_blow_on_a_body_that_was_laid_down_rebounds_as_its_law_says(times):
+    own = Exact(stiffness=1e8, restitution=0.8, entry_floor=0.05)
+    speed = 1.5 * times * own.entry_floor  # of the ball that strikes
+    run = pl.simulate(struck_ball(own, speed), 1e-3 / speed + 0.004, method=FINE)
+    (floor,) = run.contacts.of("floor resting.root")
+    assert floor.exit_speed == pytest.approx(own.delivered * times * own.entry_floor, rel=1e-3)
+
+
+@pytest.mark.parametrize("kind", ["contact", "stop", "own law"])
+def test_a_harder_blow_on_a_closed_contact_begins_a_new_compression_and_a_lighter_one_does_not(kind):
+    law = Exact(stiffness=1e8, restitution=0.8)
+    normal = (lambda d, rate, entry: 1e8 * d**1.5 * (1.0 + law.factor * rate / entry)) if kind == "own law" else law
+    entries = [abs(entry) for speed in (0.6 * HELD_ENTRY, 1.4 * HELD_ENTRY)
+               for entry, _ in pl.simulate(held_ball(normal, speed, stop=kind == "stop"), HELD_FROM + 6e-4, method=FINE)
+               .final_state.closed.values()]  # fmt: skip
+    assert entries == pytest.approx([HELD_ENTRY, 1.4 * HELD_ENTRY], rel=1e-2)
+
+
+def test_the_weight_of_a_body_within_one_impact_is_no_new_compression():
+    """Pressed by 4 kN, its closing speed grows to 3 times the entry speed before it has come to rest, and the law keeps it."""
+    law = Exact(stiffness=1e8, restitution=0.8)
+    run = pl.simulate(held_ball(law), HELD_FROM - 0.001, method=FINE)
+    assert -np.min(run.values["v"][:, 0]) > 3.0 * HELD_ENTRY
+    assert abs(run.final_state.closed["floor held.root"][0]) == pytest.approx(HELD_ENTRY, rel=1e-4)
+
+
+def test_a_body_that_is_shaken_at_rest_begins_few_new_compressions():
+    """160 periods: steps as many as their vibration needs, and an entry speed that is the largest closing speed of all."""
+    system = pl.System("shaken", gravity=(0, -G))
+    resting = system.add("ball", ball(), joint=pl.Prismatic(axis=(0, 1), displacement=0.1))
+    system.contact(points=Sphere(resting.root, 0.1), against=FLOOR, normal=Exact(stiffness=1e8, restitution=0.8), name="floor")
+    system.drive("shaker", "ball.displacement", lambda t, q, v: 5.0 * pl.sin(1000.0 * t) * (1.0 + 0.1 * pl.sin(7.0 * t)))
+    run = pl.simulate(system, 1.0, method=pl.DOP853(rtol=1e-7, atol=1e-10), save="steps")
+    assert run.contacts[0].lasting and run.stats["steps"] < 3000
+    assert abs(run.final_state.closed["floor ball.root"][0]) == pytest.approx(-np.min(run.values["v"]), rel=1e-3)
 
 
 @pytest.mark.parametrize("asked", [0.3, 0.8])

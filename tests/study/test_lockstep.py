@@ -10,7 +10,7 @@ import pytest
 
 import pliant as pl
 from gpu_emulated import EmulatedDriver, emulated_gpu
-from mechanisms import struck_ball
+from mechanisms import HELD_ENTRY, HELD_FROM, held_ball, struck_ball
 from pliant.errors import ModelError, SolveError
 from pliant.gallery.falling_chain import falling_chain
 from pliant.gallery.representative import REPRESENTATIVES, Representative
@@ -387,6 +387,16 @@ def test_a_blow_on_a_resting_body_is_the_same_in_both_loops_and_on_a_gpu(depth: 
     np.testing.assert_allclose(own.peak_force, exact.peak_force, rtol=1e-4)
     starts = {"falling.displacement": np.linspace(0.151, 0.1515, 9)}
     assert_same(run(compiled, starts, 0.004), run(compiled, starts, 0.004, EmulatedRuns))
+
+
+def test_a_blow_on_a_body_that_never_left_rebounds_as_its_law_says_in_lock_step_and_on_a_gpu() -> None:
+    law, speeds = pl.Exact(stiffness=1e8, restitution=0.8), HELD_ENTRY * np.geomspace(1.5, 20.0, 12)
+    compiled, t_end = pl.compile_system(held_ball(law)), HELD_FROM + 0.003
+    starts, rates = {"falling.displacement": 0.15 + 1.5 * speeds * HELD_FROM}, {"falling.displacement": -1.5 * speeds}
+    own = pl.ensemble(compiled, t_end, method=METHOD, loop="lockstep", starts=starts, rates=rates, keep=("final", "contacts"))
+    assert own.attrs["loop"] == "lockstep" and own.touches.values.tolist() == [[1, 1]] * 12
+    assert own.v_end.sel(rate="held.displacement").values == pytest.approx(0.8 * speeds, rel=1e-2)
+    assert_same(run(compiled, starts, t_end), run(compiled, starts, t_end, EmulatedRuns))
 
 
 def test_without_a_driver_a_gpu_is_refused_in_words(chain, angles, monkeypatch) -> None:

@@ -109,7 +109,7 @@ def contact_force(
 ) -> ContactForce:
     """Normal and friction force; `closed` is 1 or 0, `entry` is the closing speed at first contact.
 
-    If `entry` is negative, the contact is being compressed anew, from this speed on: it then follows the closing speed.
+    If `entry` is negative, a compression with this entry speed is over: a larger closing speed replaces it.
 
     held: forces along the tangents of a law that sticks, to be solved for by the caller.
     """

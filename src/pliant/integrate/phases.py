@@ -43,6 +43,7 @@ from pliant.integrate.run_record import (
     RENEWAL,
     RUBBED,
     SHORTEST_TURN,
+    SPENT,
     STOPS,
     SWITCHES,
     TURNS,
@@ -253,7 +254,8 @@ def close(run: Any, pair: int, speed: float, least: float) -> None:
     """Close a pair with this approach speed, m/s; least: of the entry speed, beside the floor of its law."""
     y, p, record = floats(run.y, run.n), floats(run.p, run.n_parameters), touch(run, pair)
     p[pair_place(run, pair, CLOSED)] = 1.0
-    p[pair_place(run, pair, ENTRY)] = max(speed, least, pair_number(run, pair, ENTRY_FLOOR))
+    entry = max(speed, least, pair_number(run, pair, ENTRY_FLOOR))
+    p[pair_place(run, pair, ENTRY)] = entry if speed > SPENT * entry else -entry
     for i in range(pair_place(run, pair, N_BRISTLES)):
         y[pair_place(run, pair, BRISTLES) + i] = 0.0
     run.n_closed += 1
@@ -271,26 +273,15 @@ def close(run: Any, pair: int, speed: float, least: float) -> None:
 
 @compiled
 def _renew(run: Any, pair: int) -> bool:
-    """A closed pair is struck: its entry speed follows the closing speed as long as this grows (negative in p), and keeps the
-    largest."""
+    """A compression of a closed pair is over, or the pair is struck; or a new one begins with the closing speed that is largest."""
     p, entry = floats(run.p, run.n_parameters), pair_place(run, pair, ENTRY)
     observe_contacts(run, run.t, run.y)
     if p[entry] > 0.0:
-        note_force(run, pair, run.t)  # it falls here
+        note_force(run, pair, run.t)  # it falls here if the pair is struck
         p[entry] = -p[entry]
     else:
         p[entry] = max(of_pair(run, run.at_closing, pair), -p[entry])
-    _watch_renewal(run, pair, True)
     return True
-
-
-@compiled
-def _watch_renewal(run: Any, pair: int, closed: bool) -> None:
-    e = pair_place(run, pair, RENEWAL)
-    if e >= 0:
-        flags(run.active, run.n_events)[e] = closed
-        grows = floats(run.p, run.n_parameters)[pair_place(run, pair, ENTRY)] < 0.0
-        ints(run.required, run.n_events)[e] = 1 if grows else -1
 
 
 @compiled
@@ -337,6 +328,7 @@ def watch(run: Any, pair: int, closed: bool) -> None:
     active[pair_place(run, pair, PEAK)] = closed
     if pair_place(run, pair, LET_GO) >= 0:
         active[pair_place(run, pair, LET_GO)] = closed
-    _watch_renewal(run, pair, closed)
+    if pair_place(run, pair, RENEWAL) >= 0:
+        active[pair_place(run, pair, RENEWAL)] = closed
     for i in range(pair_place(run, pair, N_SWITCHES)):
         active[pair_place(run, pair, SWITCHES) + i] = closed

@@ -37,6 +37,9 @@ JOINT_PLACES = 4
 ENTRY_FLOOR, REACH, BAND = range(3)  # columns of `pair_numbers`: entry speed, m/s; sum of the radii, m; speed band of sticking, m/s
 PAIR_NUMBERS = 3
 UNDAMPED = 1e100  # m/s: an entry speed so large that no law damps
+# Times the entry speed: a compression is over where the closing speed has fallen to this; not to zero, since a heavily damped
+# contact only creeps towards rest. From then on, the entry speed (negative in p) follows any closing speed that is larger.
+SPENT = 0.01
 # Of a contact that starts pressed: the square of the speed at which its elastic force would throw it out, over its depth times the
 # acceleration with which it starts; 2/(n + 1) for the exponent of round bodies.
 THROWN = 0.8

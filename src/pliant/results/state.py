@@ -38,7 +38,7 @@ class FinalState:
 
     t: float  # s
     y: NDArray[np.float64]
-    # by pair: the entry speed its law works with, m/s (negative while it grows, after a blow), and its record
+    # by pair: the entry speed of its law, m/s (negative after a compression: a larger closing speed replaces it), and its record
     closed: Mapping[str, tuple[float, OngoingContact]]
     labels: Mapping[str, Sequence[str]]  # names along y
     t_assembled: float = 0.0  # s, when closed loops were assembled

@@ -15,7 +15,7 @@ from pliant.integrate.lockstep.events import CUT, FLAG, GAP, NEVER, PEAK, RENEWA
 from pliant.integrate.lockstep.tables import EventTable, LockstepModel, PairTable
 from pliant.integrate.run_record import CUTS, MARKS, RECORDS, STOPS, TURNS
 from pliant.integrate.tableaus import Tableau
-from pliant.scalar import where
+from pliant.trace.contacts import renewal_rate
 from pliant.trace.layout import CONSTANTS
 
 if TYPE_CHECKING:
@@ -96,10 +96,10 @@ def _model_of(traced: TracedSystem) -> LockstepModel:
     observe, p = traced.functions["observe"].outputs, tracer.scalars(rhs.inputs[2])
     closing = observe[layout.observed["closing_speed"]]
     for e, table in enumerate(tables):
-        if table.does == RENEWAL:  # known until the contact is struck; what is watched then is an acceleration
+        if table.does == RENEWAL:
             slots = traced.pairs[table.pair]
             (acceleration,) = tracer.directional([closing[table.pair]], clocked, along)
-            slopes[e] = p[slots.closed] * where(p[slots.entry] < 0.0, 0.0, acceleration)
+            slopes[e] = p[slots.closed] * renewal_rate(closing[table.pair], acceleration, p[slots.entry])
     forces = list(observe[layout.observed["normal_force"]])
     limits = _limit(traced, rates)
     look = [*stored, *functions, *slopes, *forces, *limits]

@@ -365,7 +365,7 @@ class Walk:
         for i, e in enumerate(hits):
             there = p_next.copy() if i == len(hits) - 1 and not at_break.size else self._after(e, here, p_next)
             point = self._point(k, here.copy(), dp, s)
-            dt = self._event_slope(k, e, point)
+            dt = np.zeros(self.directions) if self._goes_on(e, point, there) else self._event_slope(k, e, point)
             if dt is None:
                 return s
             reason = reason_at_event(self, k, here, there) if self.traced.events[e].flag is not None else ""
@@ -390,6 +390,15 @@ class Walk:
             own = slice(slots.closed, slots.closed + 6)
             there[own] = p_next[own]
         return there
+
+    def _goes_on(self, e: int, point: EventPoint, p_next: Floats) -> bool:
+        """Whether the forces go on as before, so that the time of the event does not matter: a compression is over, or the closing
+        speed that its contact's entry speed has followed is largest. If the contact is struck, its force jumps."""
+        pair = self.traced.events[e].pair
+        if pair is None or self.traced.pairs[pair].renewal != e:
+            return False
+        entry = self.traced.pairs[pair].entry
+        return point.p[entry] < 0.0 or np.array_equal(point.slope, self.rhs(point.t, point.y, p_next))
 
     def _event_slope(self, k: int, e: int, point: EventPoint) -> Floats | None:
         """dt*; None if a change within the tolerances would undo the event."""
@@ -570,7 +579,7 @@ class Walk:
             self._grip(slots, point, p_next, dt, dp, moved)
 
     def _renew(self, pair: int, slots: PairSlots, point: EventPoint, dt: Floats, dp: Floats, moved: Floats) -> None:
-        """The entry speed of a contact that is struck: it begins to grow, and ends as the largest closing speed."""
+        """The entry speed of a contact may grow after a compression, or once it is struck; it ends as the largest closing speed."""
         if point.p[slots.entry] > 0.0:
             dp[slots.entry] *= -1.0
         else:

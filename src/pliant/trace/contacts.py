@@ -11,6 +11,7 @@ from pliant.dynamics.grip import Grip
 from pliant.dynamics.kinematics import Pose
 from pliant.dynamics.loads import AppliedForces
 from pliant.dynamics.tree import Tree
+from pliant.integrate.run_record import SPENT, UNDAMPED
 from pliant.model.coordinate_pair import Pair
 from pliant.model.normal_law import CustomNormal
 from pliant.scalar import where
@@ -18,8 +19,8 @@ from pliant.trace.holding import Holder
 from pliant.trace.layout import OPEN
 
 PARAMETERS = len(OPEN)  # entries of p for each pair
-# Times the entry speed: a closed contact whose closing speed grows beyond this is being struck, which begins a new compression. The
-# weight of a body and its vibrating links make it grow by less within one impact: up to 4.6 times in published mechanisms.
+# Times the entry speed: in the midst of a compression, a contact whose closing speed grows beyond this is being struck. The weight
+# of a body and its vibrating links make it grow by less within one impact: up to 4.6 times in published mechanisms.
 STRUCK = 10.0
 
 
@@ -90,8 +91,22 @@ def switch_functions(kinematics: ContactKinematics) -> list[Scalar]:
 
 
 def renewal_function(closing: Scalar, acceleration: Scalar, entry: Scalar) -> Scalar:
-    """Zero where a closed contact is struck, and then where its closing speed is largest: the entry speed of a new compression."""
-    return where(entry < 0.0, acceleration, closing - STRUCK * entry)
+    """Zero where a compression ends, or a contact is struck in it; then (entry < 0) where the closing speed has grown beyond the
+    entry speed and is largest: the entry speed of a new compression. Of a contact that nothing damps, the acceleration.
+    """
+    below = _below(closing, entry)
+    return where(entry < 0.0, where(below > 0.0, below, acceleration), (closing - SPENT * entry) * (STRUCK * entry - closing))
+
+
+def renewal_rate(closing: Scalar, acceleration: Scalar, entry: Scalar) -> Scalar:
+    """The rate of `renewal_function`; 0 where this is an acceleration."""
+    within = acceleration * ((STRUCK + SPENT) * entry - 2.0 * closing)
+    return where(entry < 0.0, where(_below(closing, entry) > 0.0, -acceleration, 0.0), within)
+
+
+def _below(closing: Scalar, entry: Scalar) -> Scalar:
+    """How far the closing speed is below the entry speed -entry, m/s, after a compression."""
+    return where(entry > -UNDAMPED, -entry - closing, 0.0)
 
 
 def grip_functions(contact: ContactForce, margin: Scalar) -> list[Scalar]:

@@ -152,7 +152,7 @@ def contact_events(
             events.append((Event(f"{name} {NEAR}", 0, pair=k), contact.kinematics.gap - near, False))
         renewal = renewals[k]
         if renewal is not None:
-            events.append((Event(f"{name} {RENEWAL}", 0, pair=k), renewal, True))
+            events.append((Event(f"{name} {RENEWAL}", 0, pair=k, side=1), renewal, True))
         corners = grip_functions(contact, next(left)) if holds(contact.kinematics) else switch_functions(contact.kinematics)
         kind = TURNS if holds(contact.kinematics) else CUTS  # a law that sticks changes its mode at such an event
         events += [(Event(f"{name} {SWITCH}", 0, pair=k, kind=kind), g, True) for g in corners]

@@ -6,7 +6,7 @@ from math import inf, sqrt
 from typing import Any
 
 from pliant.codegen.plain import at_once
-from pliant.integrate.run_record import THROWN
+from pliant.integrate.run_record import SPENT, THROWN
 
 # The roles of event functions (`table.does`).
 NEVER, GAP, PEAK, CUT, FLAG, STOP, RENEWAL = range(7)
@@ -55,7 +55,7 @@ def required(lane: Any, e: int) -> float:
     if does == FLAG:
         return float(table.pressed[e]) if lane.p[table.flag[e]] != 0.0 else -float(table.pressed[e])
     if does == RENEWAL:
-        return 1.0 if lane.p[table.entry[table.pair[e]]] < 0.0 else -1.0
+        return 1.0
     return 0.0
 
 
@@ -88,7 +88,7 @@ def first_event(lane: Any, shared: Any) -> float:
             if leaves and beyond:
                 lane.hit[e] = -side
                 hits += 1
-                inside = True
+                inside = not is_quiet(lane, e)
             if leaves and not beyond and table.has_rate[e] != 0:
                 inside = turning_point(lane, e, side) > 0.0
             if inside:
@@ -287,7 +287,7 @@ def close_pair(lane: Any, shared: Any, pair: int, speed: float) -> None:
     floor = shared.floors[int(lane.member) * shared.floors_step + pair]
     impulse, lost, rubbed = lane.y[table.impulse[pair]], lane.y[table.lost[pair]], lane.y[table.rubbed[pair]]
     lane.begin_impulse[pair], lane.begin_lost[pair], lane.begin_rubbed[pair] = impulse, lost, rubbed
-    lane.p[table.closed[pair]], lane.p[table.entry[pair]] = 1.0, max(speed, floor)
+    lane.p[table.closed[pair]], lane.p[table.entry[pair]] = 1.0, entered(speed, max(speed, floor))
     for i in range(table.n_bristles[pair]):
         lane.y[table.bristles[pair] + i] = 0.0
     lane.peak[pair] = 0.0
@@ -297,7 +297,7 @@ def close_pair(lane: Any, shared: Any, pair: int, speed: float) -> None:
 def entry_speed(lane: Any, shared: Any, pair: int) -> float:
     """The entry speed of a pair, m/s; if the pair has just touched, what it is exactly there."""
     closed, unmoved = lane.p[table.closed[pair]] != 0.0, lane.y[table.impulse[pair]] == lane.begin_impulse[pair]
-    touched = lane.t > shared.t_start and closed and unmoved
+    touched = lane.t > shared.t_start and closed and unmoved and lane.p[table.entry[pair]] > 0.0
     speed = max(-lane.gd[table.gap[pair]], shared.floors[int(lane.member) * shared.floors_step + pair])
     return float(speed if touched else lane.p[table.entry[pair]])
 
@@ -306,13 +306,32 @@ def thrown(lane: Any, shared: Any, pair: int) -> float:
     """The entry speed of a pair that starts pressed, m/s, once the acceleration without damping is known: see `begin`."""
     apart, depth = -lane.g[max(table.renewal[pair], 0)], max(-lane.g[table.gap[pair]], 0.0)
     floor = shared.floors[int(lane.member) * shared.floors_step + pair]
-    return float(max(max(-lane.gd[table.gap[pair]], floor), sqrt(max(THROWN * apart * depth, 0.0))))
+    speed = -lane.gd[table.gap[pair]]
+    return entered(speed, max(max(speed, floor), sqrt(max(THROWN * apart * depth, 0.0))))
 
 
-def renew(lane: Any, pair: int) -> None:
-    """Begins or ends the growth of a struck contact's entry speed, as `phases` does."""
+def entered(closing: float, speed: float) -> float:
+    """What p holds for the entry speed of a contact that begins with this closing speed, m/s: negative if it does not compress."""
+    return speed if closing > SPENT * speed else -speed
+
+
+def is_quiet(lane: Any, e: int) -> bool:
+    """Whether a compression is over at the end of the step: all forces go on, so that neither time nor place matters."""
+    if table.does[e] != RENEWAL:
+        return False
+    pair = table.pair[e]
     entry = lane.p[table.entry[pair]]
-    lane.p[table.entry[pair]] = -entry if entry > 0.0 else max(-lane.gd[table.gap[pair]], -entry)
+    return bool(entry > 0.0 and -lane.gd_new[table.gap[pair]] < entry)
+
+
+def renew(lane: Any, e: int) -> bool:
+    """Ends a compression, or begins a new one with the largest closing speed, as `phases` does; True if forces change."""
+    pair, quiet = table.pair[e], is_quiet(lane, e)
+    entry, closing = lane.p[table.entry[pair]], -lane.gd[table.gap[pair]]
+    lane.p[table.entry[pair]] = -entry if entry > 0.0 else max(closing, -entry)
+    if quiet:  # it is watched on, by another function
+        lane.side[e], lane.g[e], lane.gd[e], lane.gdd[e] = 1.0, entry - closing, 0.0, 0.0
+    return not quiet
 
 
 def open_pair(lane: Any, pair: int) -> None:
@@ -335,6 +354,6 @@ def count_touch(lane: Any, pair: int) -> None:
 
 FUNCTIONS = (
     bracket, counts, just_beyond, event_ahead, near_enough, peak_inside, watched, dead_of, required, side_at_start, first_event,
-    unresolved, shorter_step, turning_point, crossing, entry_speed, note_peaks, note_forces, close_pair, thrown, renew,
-    open_pair, count_touch,
+    unresolved, shorter_step, turning_point, crossing, entry_speed, note_peaks, note_forces, entered, close_pair, thrown, renew,
+    open_pair, count_touch, is_quiet,
 )  # fmt: skip

@@ -408,8 +408,7 @@ def act(lane: Any, shared: Any) -> int:
                     lane.turned, lane.turns = lane.t_new, 0.0
                 lane.turns += 1.0
             if does == RENEWAL and lane.p[table.closed[pair]] != 0.0:
-                lane.changed = 1.0
-                renew(lane, pair)
+                lane.changed = 1.0 if renew(lane, e) else lane.changed
             if does == STOP:
                 stops = table.number[e]
     return stops
