@@ -273,15 +273,23 @@ def close(run: Any, pair: int, speed: float, least: float) -> None:
 
 @compiled
 def _renew(run: Any, pair: int) -> bool:
-    """A compression of a closed pair is over, or the pair is struck; or a new one begins with the closing speed that is largest."""
+    """A compression of a closed pair is over, or the pair is struck; or a new one begins with the closing speed that is largest.
+
+    True if forces change. They go on at the end of a compression: nothing is computed anew, only another function is watched.
+    """
     p, entry = floats(run.p, run.n_parameters), pair_place(run, pair, ENTRY)
     observe_contacts(run, run.t, run.y)
-    if p[entry] > 0.0:
-        note_force(run, pair, run.t)  # it falls here if the pair is struck
-        p[entry] = -p[entry]
-    else:
-        p[entry] = max(of_pair(run, run.at_closing, pair), -p[entry])
-    return True
+    closing = of_pair(run, run.at_closing, pair)
+    if p[entry] < 0.0:
+        p[entry] = max(closing, -p[entry])
+        return True
+    note_force(run, pair, run.t)  # it falls here if the pair is struck
+    p[entry] = -p[entry]
+    if closing > -p[entry]:
+        return True
+    floats(run.p_seen, run.n_parameters)[entry] = p[entry]
+    flags(run.was_watched, run.n_events)[pair_place(run, pair, RENEWAL)] = 0
+    return False
 
 
 @compiled
