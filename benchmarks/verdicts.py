@@ -301,10 +301,13 @@ def different_touches(compiled: Compiled, coarse: pl.Result, fine: pl.Result, rt
 
 
 def _same_until(time: np.ndarray, differences: np.ndarray, rtol: float) -> float:
-    """The last time, s, at which the gaps of two runs are still the same: a body that has gone another way takes others along."""
+    """The time, s, of the first row whose gaps differ between two runs: a body that has gone another way takes others along.
+
+    A touch that one of them missed is before it, and makes them differ.
+    """
     least, factor, most = SAME
     gone = np.flatnonzero(np.any(differences > min(most, max(least, factor * rtol)), axis=1))
-    return float(time[max(gone[0] - 1, 0)] if gone.size else time[-1])
+    return float(time[gone[0] if gone.size else -1])
 
 
 def _first_without_match(
