@@ -316,20 +316,43 @@ def close(scene: Scene) -> None:
         given["axis"], given["other_axis"] = ("x", "y") if scene.spatial else ("x", "z")
     if kind == "prescribed":
         given["motion"] = [motion(rng, 0.0, 0.05) for _ in range(3 if scene.spatial else 2)]
-    scene.system.close("loop", kind, a, b, **given)
+    if by or can_follow(scene, a, b):
+        scene.system.close("loop", kind, a, b, **given)
+
+
+PROBE = 1e-3  # m or rad, by which a coordinate is moved to see what it changes
 
 
 def can_part(scene: Scene, a: Frame, b: Frame) -> bool:
     """Whether some coordinate changes the distance between two frames."""
     tree = scene.tree()
+    apart = between(tree, a, b, start_of(tree))
+    prescribed = {coordinate.q for coordinate in tree.prescribed}
+    moved = (between(tree, a, b, probe(tree, k)) for k in range(len(tree.positions)) if k not in prescribed)
+    return any(abs(np.linalg.norm(one) - np.linalg.norm(apart)) > 1e-6 for one in moved)
 
-    def apart(q: list[float]) -> float:
-        bodies = poses(tree, q)
-        first, second = (np.array(place_pose(tree, tree.place(frame), bodies, q).position, dtype=float) for frame in (a, b))
-        return float(np.linalg.norm(first - second))
 
-    q, free = start_of(tree), set(range(len(tree.positions))) - {coordinate.q for coordinate in tree.prescribed}
-    return any(abs(apart([x + 1e-3 * (i == k) for i, x in enumerate(q)]) - apart(q)) > 1e-6 for k in free)
+def can_follow(scene: Scene, a: Frame, b: Frame) -> bool:
+    """Whether free coordinates can make up for every prescribed one between two frames: otherwise its motion breaks the loop."""
+    tree = scene.tree()
+    here = between(tree, a, b, start_of(tree))
+    slopes = np.array([between(tree, a, b, probe(tree, k)) - here for k in range(len(tree.positions))]).T / PROBE
+    prescribed = [coordinate.q for coordinate in tree.prescribed]
+    free = np.delete(slopes, prescribed, axis=1)
+    left = slopes[:, prescribed] - free @ np.linalg.lstsq(free, slopes[:, prescribed], rcond=1e-3)[0]
+    return bool(np.all(np.abs(left) < 0.01))
+
+
+def probe(tree: Tree, k: int) -> list[float]:
+    """The start, with one coordinate moved a little."""
+    return [x + PROBE * (i == k) for i, x in enumerate(start_of(tree))]
+
+
+def between(tree: Tree, a: Frame, b: Frame, q: list[float]) -> Any:
+    """From frame b to frame a, m."""
+    bodies = poses(tree, q)
+    first, second = (np.array(place_pose(tree, tree.place(frame), bodies, q).position, dtype=float) for frame in (a, b))
+    return first - second
 
 
 def _close_coordinates(scene: Scene, kind: str, by: dict[str, Any]) -> None:

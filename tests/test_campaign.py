@@ -48,6 +48,11 @@ def test_every_random_body_is_one_that_can_exist():
     assert random_parts.principal([0.1, 0.15, 0.1]) == (0.1, 0.15, 0.1)
 
 
+def test_no_loop_holds_what_a_prescribed_motion_moves():
+    """A loop that kept a foot on a slide, and a motion that moved it across the slide after 0.14 s."""
+    assert not random_mechanisms.make(20261118, 1762).system.closures
+
+
 def test_a_run_that_ends_at_a_dead_point_of_its_loop_is_told_from_one_that_ends_early():
     system = pl.System("stretched", gravity=(0, -9.81))
     crank = system.add("crank", pl.RigidBody.rod(0.5, 1.0), joint=pl.Revolute(motion=lambda t: 0.6 + t))

@@ -239,6 +239,23 @@ def test_a_run_turns_to_implicit_steps_when_it_becomes_stiff_and_back_when_it_no
     assert [stepper.y[1], stepper.y[2]] == pytest.approx([math.cos(4e4), -math.sin(4e4)], abs=1e-3)
 
 
+def test_a_run_that_is_stiff_now_and_then_turns_to_implicit_steps_every_time():
+    """y' = -k(t) (y - cos t), k a million in every other second, and fast oscillations in the others: contacts that come and go."""
+
+    def rates(t, y):
+        stiff = ca.fmod(t, 2.0) > 1.0
+        fast = ca.if_else(stiff, 0.0, 1e3)
+        return -ca.if_else(stiff, 1e6, 1.0) * (y[0] - ca.cos(t)), fast * y[2], -fast * y[1]
+
+    def run(seconds):
+        stepper = Equations(3, rates).run(Auto(rtol=1e-6, atol=1e-8), [1.0, 1.0, 0.0], 1.0)
+        for t in range(2, seconds + 1):
+            assert stepper.advance(float(t)).status is Status.REACHED
+        return stepper.statistics.rhs_evaluations
+
+    assert run(32) < 10 * run(4)  # 8 times as long
+
+
 def test_a_jacobian_that_is_dear_is_asked_for_when_as_much_was_spent_without_it():
     method = Auto(rtol=1e-6, atol=1e-9)
     prompt, late, never = van_der_pol(), van_der_pol(), van_der_pol()

@@ -99,7 +99,8 @@ MOTION = {  # present state of the run; times in s
     "explicit_cost": "f8",
     "reach": "f8",  # explicit_h times |lambda|
     "loss": "f8",  # recent extra cost of implicit steps over explicit ones, in evaluations
-    "turns_back": "i8",  # number of switches back to the explicit method
+    "gain": "f8",  # evaluations that implicit steps have saved since the switch to them
+    "turns_back": "i8",  # switches back to the explicit method since implicit steps last paid
     "cost_before": "f8",  # cost of all steps before this one, in evaluations
     # implicit families
     "fresh": "i8",  # state or equations changed other than by a step: data of the last step are invalid

@@ -462,11 +462,13 @@ class Stepper:
         set_up(self._memory, method, self._atol, self._jacobian, self._n_newton, stages=self._stages)
         # the price of the Jacobian is paid once
         self._memory.set(watching=2 if implicit else 1, signs=0, price=0.0, steps_without=0, reach=0.0, loss=0.0, h_old=0.0)
+        gain, run["gain"] = float(run["gain"]), 0.0
         cost = float(run["cost_before"])
         self._memory.set(window_t=self.t, window_cost=cost, earlier_t=self.t, earlier_cost=cost)
         if not implicit:
-            run["turns_back"] += 1
-            run["patience"] = min(2 * int(run["patience"]), LONGEST_PATIENCE)
+            paid = gain > 0.0
+            run["turns_back"] = 0 if paid else int(run["turns_back"]) + 1
+            run["patience"] = PATIENCE if paid else min(2 * int(run["patience"]), LONGEST_PATIENCE)
             run["h"] = min(float(run["h"]), float(run["explicit_h"]))
         return perf_counter() - began
 

@@ -10,7 +10,7 @@ run: over some thousands of evaluations, and over as many as making the Jacobian
 
 An implicit method is compared with explicit steps as long, in units of 1 / |lambda|, as those before the switch. It may lose a
 fraction of the remaining work before it is given up, because it may have to damp an oscillation first; that fraction is halved at
-every further switch.
+every further switch, unless the implicit steps have paid on the whole: a mechanism that is stiff whenever it touches switches often.
 """
 
 from __future__ import annotations
@@ -91,6 +91,7 @@ def _given_up(run: Any, h: float, spent: float) -> bool:
     if run.reach == 0.0:
         return False  # all eigenvalues are zero: no basis for comparison
     instead = run.explicit_cost * stiffness(run, h) / run.reach
+    run.gain += instead - spent
     run.loss = max(run.loss + spent - instead, 0.0)
     to_come = instead * _to_go(run) / h
     return bool(run.loss > max(LEAST_LOSS, LOSS * to_come / 2.0**run.turns_back))
