@@ -10,7 +10,7 @@ run: over some thousands of evaluations, and over as many as making the Jacobian
 
 An implicit method is compared with explicit steps as long, in units of 1 / |lambda|, as those before the switch. It may lose a
 fraction of the remaining work before it is given up, because it may have to damp an oscillation first; that fraction is halved at
-every further switch, unless the implicit steps have paid on the whole: a mechanism that is stiff whenever it touches switches often.
+every further switch, unless implicit steps have paid on the whole: a mechanism that is stiff whenever it touches switches often.
 """
 
 from __future__ import annotations
