@@ -159,15 +159,12 @@ def _trouble(error: Exception, purposeful: type[Exception]) -> dict[str, Any]:
 
 
 def make_loops() -> None:
-    """All compiled loops into the disk cache, so that no member is taken for hung while Numba works."""
+    """All compiled loops into the disk cache, so that no member is taken for hung while they are compiled."""
     from pliant.host.stages import Stages
     from pliant.integrate import compiled_loops
 
-    stages = Stages()
-    compiled_loops.march_loop(stages)
-    sources = Path(compiled_loops.__file__).parent.glob("*.py")
-    for family in sorted(path.stem for path in sources if "\ndef compile_code(" in path.read_text() and path.stem != "march"):
-        compiled_loops.family_address(family, stages)
+    for name in compiled_loops.loop_names():
+        compiled_loops.address_of_loop(name, Stages())
 
 
 def work(channel: Connection) -> None:

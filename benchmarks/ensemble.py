@@ -25,9 +25,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 from gpu_bundle import link_chain
+from peer_environments import ask
 from scipy.integrate import solve_ivp
 
 import pliant as pl
@@ -155,53 +155,15 @@ def scipy_ball(height: float) -> float:
     return float(y[0])
 
 
-C = (0.2, 0.3, 0.8, 8 / 9, 1.0, 1.0)
-A = np.array([
-    [1 / 5, 0, 0, 0, 0, 0], [3 / 40, 9 / 40, 0, 0, 0, 0], [44 / 45, -56 / 15, 32 / 9, 0, 0, 0],
-    [19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729, 0, 0],
-    [9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656, 0],
-    [35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84],
-])  # fmt: skip
-E = np.array([71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40])
-
-
-@numba.njit(cache=False)
-def hand_written_balls(starts):  # type: ignore[no-untyped-def]
-    ends = np.empty(starts.size)
-    k = np.empty((7, 2))
-    for member in range(starts.size):
-        t, h, x, v = 0.0, 1e-3, starts[member], 0.0
-        while t < SECONDS:
-            h = min(h, SECONDS - t)
-            k[0, 0], k[0, 1] = v, -GRAVITY + STIFFNESS / MASS * max(RADIUS - x, 0.0) ** 1.5
-            xs = vs = 0.0
-            for i in range(6):
-                xs, vs = x, v
-                for j in range(i + 1):
-                    xs += h * A[i, j] * k[j, 0]
-                    vs += h * A[i, j] * k[j, 1]
-                k[i + 1, 0], k[i + 1, 1] = vs, -GRAVITY + STIFFNESS / MASS * max(RADIUS - xs, 0.0) ** 1.5
-            ex = ev = 0.0
-            for i in range(7):
-                ex += h * E[i] * k[i, 0]
-                ev += h * E[i] * k[i, 1]
-            error = np.sqrt(0.5 * ((ex / (ATOL + RTOL * abs(xs))) ** 2 + (ev / (ATOL + RTOL * abs(vs))) ** 2))
-            if error <= 1.0:
-                t, x, v = t + h, xs, vs
-            h *= min(10.0, max(0.2, 0.9 * max(error, 1e-10) ** -0.2))
-        ends[member] = x
-    return ends
-
-
 def peers() -> dict[str, float]:
     began = time.process_time()
     ends = [scipy_ball(height) for height in heights(20)]
     scipy_seconds = (time.process_time() - began) / 20
-    hand_written_balls(heights(2))
-    began = time.process_time()
-    by_hand = hand_written_balls(heights(BALLS))
-    assert np.allclose(by_hand[:20], ends, atol=1e-3)
-    return {"scipy_ball_per_s": 1.0 / scipy_seconds, "numba_ball_per_s": BALLS / (time.process_time() - began)}
+    job = {"heights": heights(BALLS).tolist(), "seconds": SECONDS, "gravity": GRAVITY, "stiffness": STIFFNESS, "mass": MASS,
+           "radius": RADIUS, "rtol": RTOL, "atol": ATOL}  # fmt: skip
+    by_hand = ask("numba_ball.py", job, "numba")
+    assert np.allclose(by_hand["ends"][:20], ends, atol=1e-3)
+    return {"scipy_ball_per_s": 1.0 / scipy_seconds, "numba_ball_per_s": by_hand["per_s"]}
 
 
 def scattered_chains(count: int) -> None:

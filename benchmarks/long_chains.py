@@ -49,7 +49,7 @@ def microseconds(code: MachineCode, y0: np.ndarray, p: np.ndarray) -> float:
     times, best = 3, math.inf
     for _ in range(BATCHES):
         began = time.perf_counter()
-        repeat(code.address, times, y.ctypes.data, y, p.ctypes.data, out.ctypes.data, work.ctypes.data)
+        repeat(code.address, times, y.ctypes.data, p.ctypes.data, out.ctypes.data, work.ctypes.data)
         best = min(best, (time.perf_counter() - began) / times)
         times = max(3, int(BATCH_SECONDS / best))
     return 1e6 * best

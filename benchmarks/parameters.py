@@ -75,7 +75,7 @@ def _seconds(code: MachineCode, p: np.ndarray, times: int) -> float:
     y = 0.1 * np.random.default_rng(1).normal(size=code.n_y)
     out, work = np.empty(code.n_out), np.empty(max(code.n_work, 1))
     began = time.process_time()
-    repeat(code.address, times, y.ctypes.data, y, p.ctypes.data, out.ctypes.data, work.ctypes.data)
+    repeat(code.address, times, y.ctypes.data, p.ctypes.data, out.ctypes.data, work.ctypes.data)
     return time.process_time() - began
 
 

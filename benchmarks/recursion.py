@@ -16,14 +16,14 @@ import sys
 import time
 from pathlib import Path
 
-import numba
 import numpy as np
-from numba import njit
 from peer_environments import ask
 
 import pliant as pl
 from pliant.codegen.llvm import MachineCode, compile_function
-from pliant.integrate.kernels import call_kernel
+from pliant.codegen.loop_language import floats
+from pliant.integrate.compiled_loops import function_of
+from pliant.integrate.kernels import Loop, call_kernel
 from pliant.trace.tracing import trace
 
 RIGID = (30, 100)
@@ -51,12 +51,16 @@ def rigid_chain(links: int) -> pl.System:
     return system
 
 
-@njit
-def repeat(kernel, times, y, first, p, out, work):  # type: ignore[no-untyped-def]
-    """Calls of a kernel, all arrays by address; `first` is y once more, to change it."""
+def _repeat(kernel: int, times: int, y: int, p: int, out: int, work: int) -> int:
+    """Calls of a kernel, all arrays by address."""
+    first = floats(y, 1)
     for _ in range(times):
         first[0] += 1e-9  # a new state each time
         call_kernel(kernel, 0.0, y, p, out, work)
+    return times
+
+
+repeat = function_of(Loop(_repeat, (int,) * 6))
 
 
 def microseconds(code: MachineCode, p: np.ndarray) -> float:
@@ -66,7 +70,7 @@ def microseconds(code: MachineCode, p: np.ndarray) -> float:
     times, best = 10, math.inf
     for _ in range(BATCHES):
         began = time.process_time()
-        repeat(code.address, times, y.ctypes.data, y, p.ctypes.data, out.ctypes.data, work.ctypes.data)
+        repeat(code.address, times, y.ctypes.data, p.ctypes.data, out.ctypes.data, work.ctypes.data)
         seconds = time.process_time() - began
         best = min(best, seconds / times)
         times = max(10, int(BATCH_SECONDS / best))
@@ -124,8 +128,7 @@ def main() -> None:
         beside = f", Pinocchio aba {peer[n]:.2f} us ({peer[n] / us:.2f} times as long)" if n in peer else ""
         print(f"rigid spatial chain of {n}: {us:.2f} us{beside}")
     if peer:
-        print(f"(a Python call of aba on 1 joint: {peer['1']:.2f} us, included above; Python {sys.version.split()[0]}, "
-              f"numba {numba.__version__})")  # fmt: skip
+        print(f"(a Python call of aba on 1 joint: {peer['1']:.2f} us, included above; Python {sys.version.split()[0]})")
     if options.json:
         options.json.write_text(json.dumps(report, indent=1) + "\n")
 

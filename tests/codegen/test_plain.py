@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pliant.codegen.plain import MOST_AT_ONCE, ROLLED, Setting, Slots, at_once, intrinsics_text, plain_text
-from pliant.host.processor import host, load_object
-from pliant.integrate.lockstep.runs import optimised
+from pliant.codegen.function_writer import intrinsics_text
+from pliant.codegen.plain import MOST_AT_ONCE, ROLLED, Setting, Slots, at_once, plain_text
+from pliant.host.processor import host, load_object, optimised
 
 N = 5
 

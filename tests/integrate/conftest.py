@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from numba import cfunc
 
-SIGNATURE = "void(float64, CPointer(float64), CPointer(float64), CPointer(float64), CPointer(float64))"
+from pliant.codegen.loop_language import floats
+from pliant.integrate.compiled_loops import function_of
+from pliant.integrate.kernels import Loop
 
 
 @pytest.fixture(scope="session")
 def kernel() -> Callable[[Any], int]:
     """Turns a Python function into an address; the machine code lives as long as the session."""
-    alive = []
 
     def address(function: Any) -> int:
-        alive.append(cfunc(SIGNATURE)(function))
-        return int(alive[-1].address)
+        code = function_of(Loop(function, (float, floats, floats, floats, floats), None))
+        return int(ctypes.cast(code, ctypes.c_void_p).value or 0)
 
     return address
 

@@ -10,12 +10,11 @@ import pliant as pl
 from pliant.codegen.plain import ROLLED
 from pliant.gallery.falling_chain import falling_chain
 from pliant.host.cuda import WARP
-from pliant.host.processor import host, load_object
+from pliant.host.processor import host, load_object, optimised
 from pliant.integrate.lockstep.copies import SINCE_LOOK, SINCE_STEP, copies_texts
 from pliant.integrate.lockstep.device import device_text
 from pliant.integrate.lockstep.gpu import apart_by
 from pliant.integrate.lockstep.rounds import settling_text
-from pliant.integrate.lockstep.runs import optimised
 from pliant.integrate.lockstep.text import LockstepText
 from pliant.study.lockstep_model import explicit_tableau, lockstep_model
 

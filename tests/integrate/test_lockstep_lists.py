@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from pliant.host.cuda import WARP
-from pliant.host.processor import host, load_object
+from pliant.host.processor import host, load_object, optimised
 from pliant.integrate.lockstep.lists import APPEND, COUNTS, KINDS, WRITE_ENTRY, lists_text
-from pliant.integrate.lockstep.runs import optimised
 
 BLOCK, BLOCKS = 128, 6
 SIZE = BLOCK * BLOCKS  # lanes

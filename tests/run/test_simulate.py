@@ -30,7 +30,6 @@ def swing(**joint):
 def test_the_seconds_of_all_stages_make_up_the_time_that_a_call_takes(monkeypatch):
     """With the loops loaded afresh and a Jacobian compiled in the course of it."""
     monkeypatch.setattr(compiled_loops, "_loaded", {})
-    compiled_loops._march_loop.cache_clear()
     said = []
     began = perf_counter()
     run = pl.simulate(mechanisms.free_chain(6), 0.05, method=pl.Radau5(rtol=1e-6, atol=1e-9), phase=said.append, cache=False)

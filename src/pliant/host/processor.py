@@ -45,11 +45,19 @@ def host() -> Target:
     return Target(llvm.get_process_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
 
 
-def object_code(bitcode: bytes, target: Target) -> bytes:
-    """Machine code from optimised bitcode, generated at LLVM's highest optimisation level."""
-    module = llvm.parse_bitcode(bitcode)
+def optimised(text: str, machine: Any, level: int = 3, unroll: bool = True, inlining: int | None = None) -> Any:
+    """The module of a text after LLVM's passes for a target. inlining: the largest cost of a function that is inlined."""
+    module = llvm.parse_assembly(text)
+    module.triple = machine.triple
+    module.data_layout = str(machine.target_data)
     module.verify()
-    return bytes(target.machine(3).emit_object(module))
+    options = llvm.create_pipeline_tuning_options(speed_level=level)
+    options.loop_unrolling = unroll
+    if inlining is not None:
+        options.inlining_threshold = inlining
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+    return module
 
 
 def load_object(data: bytes, target: Target) -> Any:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from pliant.codegen.loop_language import floats, ints
 from pliant.integrate.grips import begin_grip, watch_grip
-from pliant.integrate.kernels import call_kernel, compiled, floats, ints, stage
+from pliant.integrate.kernels import call_kernel, stage
 from pliant.integrate.pairs import observe_contacts, of_pair, pair_place
 from pliant.integrate.phases import choose_kernels, close, round_off_of_gap, set_flag, set_precision, watch
 from pliant.integrate.run_record import CLOSED, ENTRY, GAP, GOES_ON, RENEWAL, THROWN, UNDAMPED
@@ -20,7 +21,6 @@ MARGIN = 4.0  # combined error of several components, relative to the error of e
 MOMENT = 1e-7  # s: interval over which the acceleration of a gap is measured
 
 
-@compiled
 def begin(run: Any) -> None:
     """Initialise events, flags and contacts at the present state; p has all contacts open and all flags cleared."""
     if run.n_events == 0:
@@ -35,7 +35,6 @@ def begin(run: Any) -> None:
     choose_kernels(run)
 
 
-@compiled
 def round_off(run: Any, kernel: int, n: int, doubt: int, here: int, there: int) -> None:
     """How much each output of a kernel changes if t and y change in their last digits. here: the outputs themselves."""
     call_kernel(kernel, run.t, run.y, run.p, here, run.work)
@@ -57,7 +56,6 @@ def round_off(run: Any, kernel: int, n: int, doubt: int, here: int, there: int) 
         doubts[k] *= MARGIN
 
 
-@compiled
 def _set_flags(run: Any) -> None:
     """Set the flags by the signs of the event functions; a flag is not set at zero itself."""
     n = run.n_events
@@ -76,7 +74,6 @@ def _set_flags(run: Any) -> None:
             break
 
 
-@compiled
 def _begin_contacts(run: Any) -> None:
     """Close pairs that overlap, or touch without separating, and pairs that were closed in the run being continued."""
     _measure_doubts(run)
@@ -102,7 +99,6 @@ def _begin_contacts(run: Any) -> None:
     set_precision(run)
 
 
-@compiled
 def _thrown(run: Any, pair: int) -> float:
     """The speed, m/s, at which a pair that starts pressed would be thrown out without losses, as if it had come in so fast."""
     e = pair_place(run, pair, RENEWAL)
@@ -112,7 +108,6 @@ def _thrown(run: Any, pair: int) -> float:
     return math.sqrt(max(THROWN * apart * max(-of_pair(run, run.at_gap, pair), 0.0), 0.0))
 
 
-@compiled
 def _begin_joints(run: Any) -> None:
     """Joint friction with sticking: joints at rest, up to round-off, may stick, others slide; a continued run keeps its states."""
     observe_contacts(run, run.t, run.y)
@@ -125,7 +120,6 @@ def _begin_joints(run: Any) -> None:
             begin_grip(run, run.n_pairs + j, still)
 
 
-@compiled
 def _fastest(run: Any) -> float:
     """The largest tip speed of all bodies in the last observed row, m/s."""
     observed, fastest = floats(run.observed, run.n_observed), 0.0
@@ -134,7 +128,6 @@ def _fastest(run: Any) -> float:
     return fastest
 
 
-@compiled
 def _measure_doubts(run: Any) -> None:
     """Write the round-off of gaps and closing speeds to `doubt`, and the rates of closing to `observed_try`."""
     n, slope = run.n_observed, stage(run, 0)
@@ -153,7 +146,6 @@ def _measure_doubts(run: Any) -> None:
         later[closing] = (later[closing] - observed[closing]) / MOMENT
 
 
-@compiled
 def _touches(run: Any, pair: int) -> bool:
     """Whether a pair is closed at the start: it overlaps, or it touches and is closing, or it rests and is not pulled apart."""
     observed, doubts = floats(run.observed, run.n_observed), floats(run.doubt, run.n_observed)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from pliant.integrate.kernels import call_kernel, compiled, finite, floats, put, stage
+from pliant.codegen.loop_language import floats
+from pliant.integrate.kernels import call_kernel, finite, put, stage
 
 SAFETY = 0.9  # fraction of the step that the error estimate allows
 SMALLEST_STEP = 1e-18  # s, shorter than the time scale of any mechanism; matters only near t = 0
@@ -15,12 +16,10 @@ FIXED_STRETCH = 1e-6  # fraction of a fixed step, for the same purpose
 NO_ERROR = 1e-30  # replaces an error of zero, whose logarithm is needed
 
 
-@compiled
 def smallest_step(run: Any) -> float:
     return max(SMALLEST_STEP, float(SMALLEST_STEP_ULPS * abs(run.t)))
 
 
-@compiled
 def restart_control(run: Any, starting: bool) -> None:
     """Reset the error history, and choose a first step for an adaptive method."""
     run.log_old_error = run.least_old_error
@@ -38,7 +37,6 @@ def restart_control(run: Any, starting: bool) -> None:
             run.restart = 1  # there is no interval to integrate this time
 
 
-@compiled
 def _norm(run: Any, address: int) -> float:
     n = run.n_controlled
     values, y, atol = floats(address, n), floats(run.y, n), floats(run.atol, n)
@@ -48,7 +46,6 @@ def _norm(run: Any, address: int) -> float:
     return math.sqrt(total / run.n_mean)
 
 
-@compiled
 def first_step(run: Any, longest: float) -> float:
     """Hairer, Norsett, Wanner I, II.4: an Euler step, no longer than `longest`, estimates the second derivative."""
     slope, size = _norm(run, stage(run, 0)), _norm(run, run.y)
@@ -76,7 +73,6 @@ def first_step(run: Any, longest: float) -> float:
     return min(100.0 * trial, float((0.01 / steepest) ** (1.0 / run.order)))
 
 
-@compiled
 def next_time(run: Any) -> float:
     """The end of the next step: exactly t_stop, or far enough from it that no tiny step remains."""
     if run.error_rows == 0:
@@ -92,7 +88,6 @@ def next_time(run: Any) -> float:
     return min(t_new, run.t + _longest_step(run)) if run.step_limit != 0 else t_new
 
 
-@compiled
 def _within_pieces(run: Any) -> float:
     """The end of a step that resolves functions of time: the end of its piece, or inside the next if both are as short."""
     knots, n = floats(run.knots, run.n_knots), run.n_knots
@@ -107,7 +102,6 @@ def _within_pieces(run: Any) -> float:
     return float(max(knots[k + 1], min(knots[k + 2], run.t + 2.0 * shorter)))
 
 
-@compiled
 def _longest_step(run: Any) -> float:
     """The longest step that the caller's step limit allows here, s, but at least the smallest possible step."""
     put(run.moving, run.y, run.n)
@@ -116,7 +110,6 @@ def _longest_step(run: Any) -> float:
     return max(float(floats(run.longest, 1)[0]), 2.0 * smallest_step(run))
 
 
-@compiled
 def shrink(run: Any, h: float, error: float) -> None:
     """The step after a rejected one; a negative error means that the family chooses it."""
     run.rejected_last = 1
@@ -130,7 +123,6 @@ def shrink(run: Any, h: float, error: float) -> None:
         run.h = h * max(run.min_factor, SAFETY * error ** (-run.exponent))
 
 
-@compiled
 def propose(run: Any, h: float, error: float) -> None:
     """The step after an accepted one, by Gustafsson's controllers; a step that was cut short does not shorten the next."""
     run.accepted += 1
@@ -156,7 +148,6 @@ def propose(run: Any, h: float, error: float) -> None:
     run.rejected_last = 0
 
 
-@compiled
 def _factor(run: Any, h: float, log_error: float) -> float:
     """SAFETY error^-exponent old_error^beta (PI controller); or the predictive controller, from the changes of step and error."""
     safety = SAFETY * run.effort

@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from pliant.codegen.loop_language import floats, ints
 from pliant.integrate.jacobians import jacobian_at
-from pliant.integrate.kernels import compiled, floats, ints, put
+from pliant.integrate.kernels import put
 from pliant.integrate.lu import factorise, solve
 
 
-@compiled
 def factorise_coupled(run: Any, h: float, t_new: float) -> bool:
     """(A^-1 / h) x I - diag(J_i), J_i at the present stages, with chained components eliminated: x_q = h A (b_q + x_v)."""
     s, n, size = run.schemed, run.n_newton, run.n_solved
@@ -44,7 +44,6 @@ def factorise_coupled(run: Any, h: float, t_new: float) -> bool:
     return factorise(run.lu_coupled, run.coupled_pivots, rank)
 
 
-@compiled
 def improve_coupled(run: Any, h: float) -> float:
     """One Newton step on the stages with known slopes; returns its size in units of the tolerance."""
     s, n, size = run.schemed, run.n_newton, run.n_solved
@@ -74,7 +73,6 @@ def improve_coupled(run: Any, h: float) -> float:
     return _take_coupled(run, h)
 
 
-@compiled
 def _take_coupled(run: Any, h: float) -> float:
     """Add the change of the solved components, and of the components chained to them."""
     s, n, size, stride = run.schemed, run.n_newton, run.n_solved, run.n_padded

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from pliant.integrate.kernels import call_kernel, compiled, floats
+from pliant.codegen.loop_language import floats
+from pliant.integrate.kernels import call_kernel
 from pliant.integrate.run_record import ENERGIES
 
 GROWTH = 4.0  # of the squared length of the state: the ledger is examined each time the state has grown by this factor
 UNACCOUNTED = 0.5  # of all energy at hand or exchanged since the start; a stable method at a useful step stays far below it
 
 
-@compiled
 def open_ledger(run: Any) -> None:
     """Note stored energies and works at the start of a run."""
     _read_ledger(run, run.t, run.y, run.ledger_start)
 
 
-@compiled
 def diverges(run: Any, t_new: float) -> bool:
     """Whether the state at the end of a step has grown by energy that came from nowhere."""
     y, size = floats(run.y_new, run.n), 0.0
@@ -37,7 +36,6 @@ def diverges(run: Any, t_new: float) -> bool:
     return bool(abs(unaccounted) > UNACCOUNTED * exchanged)
 
 
-@compiled
 def _read_ledger(run: Any, t: float, y: int, into: int) -> None:
     """The stored energies, then the works, at a state."""
     call_kernel(run.observe, t, y, run.p, run.observed_try, run.work)

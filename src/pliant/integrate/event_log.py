@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from pliant.integrate.kernels import compiled, floats, ints
+from pliant.codegen.loop_language import floats, ints
 
 
-@compiled
 def log(run: Any, t: float, e: int, direction: int) -> None:
     k = run.n_logged
     floats(run.log_t, run.max_logged)[k] = t

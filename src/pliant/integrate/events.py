@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from pliant.codegen.loop_language import flags, floats, ints
 from pliant.integrate.family import hermite, interpolate, take_step
-from pliant.integrate.kernels import call_kernel, compiled, flags, floats, ints, put, stage
+from pliant.integrate.kernels import call_kernel, put, stage
 from pliant.integrate.run_record import INTERIOR, MARKS, NOTES, RECORDS, SAMPLES, TURNS
 
 BRACKET = 1e-12  # s, width to which an event is bracketed
@@ -33,7 +34,6 @@ FINE = 2.0**14  # widths of the bracket: the samples of a shorter step cannot be
 EVERY = -1  # `searched`: all events that end a step
 
 
-@compiled
 def side_of(value: float, before: int, dead: float) -> int:
     """+1 above zero, -1 at or below zero, so that a g that stays at zero counts as one event; nan changes nothing.
 
@@ -46,12 +46,10 @@ def side_of(value: float, before: int, dead: float) -> int:
     return before
 
 
-@compiled
 def side_at(run: Any, e: int, value: float, before: int) -> int:
     return int(side_of(value, before, floats(run.dead, run.n_events)[e]))
 
 
-@compiled
 def crosses(run: Any, e: int, value: float, before: int) -> bool:
     """Whether event e is active and left its side in the watched direction."""
     if before == 0 or flags(run.active, run.n_events)[e] == 0 or ints(run.direction, run.n_events)[e] == before:
@@ -59,7 +57,6 @@ def crosses(run: Any, e: int, value: float, before: int) -> bool:
     return bool(side_at(run, e, value, before) != before)
 
 
-@compiled
 def sought(run: Any, e: int) -> bool:
     """Whether event e is being searched for now."""
     if run.searched == EVERY:
@@ -67,13 +64,11 @@ def sought(run: Any, e: int) -> bool:
     return bool(run.searched == e)
 
 
-@compiled
 def happened(run: Any, e: int, value: float) -> bool:
     """Whether event e is being searched for and has left its side `before`."""
     return bool(sought(run, e) and crosses(run, e, value, ints(run.before, run.n_events)[e]))
 
 
-@compiled
 def any_happened(run: Any, g: int) -> bool:
     values, watched = floats(g, run.n_events), ints(run.watched, run.n_watched)
     for i in range(run.n_watched):  # noqa: SIM110  a generator has no place in compiled code
@@ -82,13 +77,11 @@ def any_happened(run: Any, g: int) -> bool:
     return False
 
 
-@compiled
 def measure(run: Any, t: float, y: int, g: int) -> None:
     call_kernel(run.events, t, y, run.p, g, run.work)
     run.event_evaluations += 1
 
 
-@compiled
 def take_sides(run: Any, sides: int, g: int) -> bool:
     """Update the sides; returns whether one of them changed."""
     values, side, changed = floats(g, run.n_events), ints(sides, run.n_events), False
@@ -101,20 +94,17 @@ def take_sides(run: Any, sides: int, g: int) -> bool:
     return changed
 
 
-@compiled
 def sample(run: Any, i: int) -> int:
     """The address of the event functions at sample i of the step."""
     return int(run.samples + 8 * i * run.n_events)
 
 
-@compiled
 def forget_hits(run: Any) -> None:
     hit = ints(run.hit, run.n_events)
     for e in range(run.n_events):
         hit[e] = 0
 
 
-@compiled
 def look_afresh(run: Any, starting: bool) -> None:
     """Set the sides from the present state: the side that the current equations require, or none for a g that is zero here."""
     n = run.n_events
@@ -130,7 +120,6 @@ def look_afresh(run: Any, starting: bool) -> None:
             side[e] = side_at(run, e, g[e], 0)
 
 
-@compiled
 def list_watched(run: Any, looked: bool) -> None:
     """List the active events; only they cost time. A newly active event takes its side here, unless all have just done so."""
     n = run.n_events
@@ -148,7 +137,6 @@ def list_watched(run: Any, looked: bool) -> None:
         was[e] = active[e]
 
 
-@compiled
 def lost_event(run: Any) -> int:
     """1 + an event that crossed in the step to g_new without a report, else 0; counts events that could not be seen."""
     n, watched = run.n_events, ints(run.watched, run.n_watched)
@@ -163,7 +151,6 @@ def lost_event(run: Any) -> int:
     return lost
 
 
-@compiled
 def crossing_ahead(run: Any, h: float, t_new: float) -> float:
     """The approximate time, s, into a refused step at which an event with a possible corner of a force first crosses zero; 0: none.
 
@@ -184,7 +171,6 @@ def crossing_ahead(run: Any, h: float, t_new: float) -> float:
     return _root(run, 0.0, h)
 
 
-@compiled
 def first_event(run: Any, h: float, t_new: float) -> float:
     """The step from t to the first event in (t, t_new] that ends a step; 0 if the whole step stands.
 
@@ -205,7 +191,6 @@ def first_event(run: Any, h: float, t_new: float) -> float:
     return shorter
 
 
-@compiled
 def earlier_event(run: Any, h: float, t_new: float) -> float:
     """The step to an event before the one at which the step to t_new ends; 0 if there is none.
 
@@ -221,7 +206,6 @@ def earlier_event(run: Any, h: float, t_new: float) -> float:
     return 0.0
 
 
-@compiled
 def _first_shown(run: Any, h: float, t_new: float, last: int) -> tuple[float, bool]:
     """The step to the first event that the samples up to `last` show, 0 if none; and whether some side changed among them."""
     changed = False
@@ -238,14 +222,12 @@ def _first_shown(run: Any, h: float, t_new: float, last: int) -> tuple[float, bo
     return 0.0, changed
 
 
-@compiled
 def _sides_of_start(run: Any) -> None:
     side, before, watched = ints(run.side, run.n_events), ints(run.before, run.n_events), ints(run.watched, run.n_watched)
     for i in range(run.n_watched):
         before[watched[i]] = side[watched[i]]
 
 
-@compiled
 def _sides_at(run: Any, i: int) -> None:
     """Set `before` from the interpolant at sample i."""
     _sides_of_start(run)
@@ -253,7 +235,6 @@ def _sides_at(run: Any, i: int) -> None:
         take_sides(run, run.before, sample(run, j))
 
 
-@compiled
 def _turned_before(run: Any, i: int) -> bool:
     """Whether an event that has happened by sample i + 1 had already left its first side at sample i."""
     values, n = floats(sample(run, i + 1), run.n_events), run.n_events
@@ -265,7 +246,6 @@ def _turned_before(run: Any, i: int) -> bool:
     return False
 
 
-@compiled
 def _cut(run: Any, i: int, t_new: float) -> float:
     """End the step at sample i, between two crossings of the same g, or earlier if an event has happened by then."""
     theta = floats(run.theta, SAMPLES)
@@ -282,7 +262,6 @@ def _cut(run: Any, i: int, t_new: float) -> float:
     return float(x)
 
 
-@compiled
 def _enclosed(run: Any, high: float, t_new: float) -> float:
     """The crossing on the step itself, which has happened at `high`, where g is g_new, but not at the start."""
     n = run.n_events
@@ -291,7 +270,6 @@ def _enclosed(run: Any, high: float, t_new: float) -> float:
     return _end_there(run, _reached(run, 0.0, high, t_new))
 
 
-@compiled
 def _reached(run: Any, low: float, high: float, t_new: float) -> float:
     """Locate the crossing between low and high on the step itself, and take the step to just beyond it."""
     _, high = _narrow(run, True, low, high, _bracket(t_new), high, t_new)
@@ -300,12 +278,10 @@ def _reached(run: Any, low: float, high: float, t_new: float) -> float:
     return high
 
 
-@compiled
 def _bracket(t: float) -> float:
     return max(BRACKET, ULPS * abs(t))
 
 
-@compiled
 def _end_there(run: Any, x: float) -> float:
     """End the step at x, where g is g_high, and note which events have happened."""
     put(run.g_new, run.g_high, run.n_events)
@@ -313,7 +289,6 @@ def _end_there(run: Any, x: float) -> float:
     return x
 
 
-@compiled
 def _sample_step(run: Any, h: float) -> int:
     """Sample g at both ends, between them, and where some g dips beyond zero; returns the number of samples."""
     theta, places = floats(run.theta, SAMPLES), INTERIOR + 2
@@ -340,7 +315,6 @@ def _sample_step(run: Any, h: float) -> int:
     return places
 
 
-@compiled
 def _comes_near(run: Any, places: int) -> bool:
     """Whether some g comes so near to zero in a step that a cubic between its ends, or its samples, cannot tell its side.
 
@@ -363,7 +337,6 @@ def _comes_near(run: Any, places: int) -> bool:
     return False
 
 
-@compiled
 def _unresolved(run: Any, e: int) -> float:
     """How far g_e may depart from a polynomial through its samples: steps need not resolve functions that only turn switches.
 
@@ -378,7 +351,6 @@ def _unresolved(run: Any, e: int) -> float:
     return float(max(abs(a - 4.0 * b + 6.0 * c - 4.0 * d + f) / 6.0, 0.25 * abs(leaves), 0.25 * abs(arrives)))
 
 
-@compiled
 def _look_closer(run: Any, h: float, places: int) -> int:
     """Sample g on the dense output at all places inside the step, and between them; returns the new number of samples."""
     theta = floats(run.theta, SAMPLES)
@@ -393,7 +365,6 @@ def _look_closer(run: Any, h: float, places: int) -> int:
     return places
 
 
-@compiled
 def _dip(run: Any, e: int, i: int, h: float) -> float:
     """A place around sample i where g_e is beyond zero, if it is on one side at the samples themselves; 0 if it stays there.
 
@@ -433,7 +404,6 @@ def _dip(run: Any, e: int, i: int, h: float) -> float:
     return 0.0
 
 
-@compiled
 def _insert(run: Any, places: int, x: float) -> None:
     """Insert (x, g_try) among the samples of the step, in order."""
     theta, i = floats(run.theta, SAMPLES), places
@@ -445,7 +415,6 @@ def _insert(run: Any, places: int, x: float) -> None:
     put(sample(run, i), run.g_try, run.n_events)
 
 
-@compiled
 def _locate(run: Any, i: int, h: float, t_new: float) -> float:
     """End the step at the first crossing between samples i and i + 1; 0 if the step itself has no such crossing."""
     low, high = _guessed(run, i, h, t_new)
@@ -454,7 +423,6 @@ def _locate(run: Any, i: int, h: float, t_new: float) -> float:
     return _end_there(run, _reached(run, low, high, t_new)) if high > 0.0 else 0.0
 
 
-@compiled
 def _guessed(run: Any, i: int, h: float, t_new: float) -> tuple[float, float]:
     """The crossing between samples i and i + 1 on the dense output."""
     theta, n = floats(run.theta, SAMPLES), run.n_events
@@ -463,7 +431,6 @@ def _guessed(run: Any, i: int, h: float, t_new: float) -> tuple[float, float]:
     return _narrow(run, False, theta[i] * h, theta[i + 1] * h, max(_bracket(t_new), GUESS * h), h, t_new)
 
 
-@compiled
 def _note_hits(run: Any) -> bool:
     """Note which events have happened by the end of the step."""
     n, some = run.n_events, False
@@ -475,7 +442,6 @@ def _note_hits(run: Any) -> bool:
     return some
 
 
-@compiled
 def join_hits(run: Any, t_new: float) -> None:
     """Events that the projection has taken across zero happen together with those at which the step ends."""
     n = run.n_events
@@ -495,7 +461,6 @@ def join_hits(run: Any, t_new: float) -> None:
             g[e] = projected[e]
 
 
-@compiled
 def hit_matters(run: Any) -> bool:
     """Whether an event that happened requires action, here or by the caller."""
     hit, kind = ints(run.hit, run.n_events), flags(run.kind, run.n_events)
@@ -505,7 +470,6 @@ def hit_matters(run: Any) -> bool:
     return False
 
 
-@compiled
 def _try(run: Any, on_step: bool, x: float, h: float, t_new: float) -> bool:
     """Whether some event has happened by t + x; g_try is g there, on a step of that length or on the dense output."""
     if on_step:
@@ -517,7 +481,6 @@ def _try(run: Any, on_step: bool, x: float, h: float, t_new: float) -> bool:
     return any_happened(run, run.g_try)
 
 
-@compiled
 def _root(run: Any, low: float, high: float) -> float:
     """The earliest zero of the straight lines of those events that have happened at `high`."""
     g_low, g_high = floats(run.g_low, run.n_events), floats(run.g_high, run.n_events)
@@ -529,7 +492,6 @@ def _root(run: Any, low: float, high: float) -> float:
     return max(root, low)
 
 
-@compiled
 def _narrow(run: Any, on_step: bool, low: float, high: float, width: float, h: float, t_new: float) -> tuple[float, float]:
     """Narrow the bracket by secants that aim beyond the root, or bisection where they stall, until `high` is within `width` of it.
 
@@ -564,7 +526,6 @@ def _narrow(run: Any, on_step: bool, low: float, high: float, width: float, h: f
     return low, high
 
 
-@compiled
 def _straddle(run: Any, low: float, high: float, floor: float, h: float, t_new: float) -> tuple[float, float]:
     """Convert the bracket on the dense output to one on the step itself; (0, 0) if the step has no such crossing.
 
@@ -600,7 +561,6 @@ def _straddle(run: Any, low: float, high: float, floor: float, h: float, t_new: 
 # ---- events that only record
 
 
-@compiled
 def note_crossings(run: Any, h: float, t_new: float) -> None:
     """Locate crossings of recording events in the step that is about to be taken; the step is not changed."""
     n = run.n_events
@@ -619,7 +579,6 @@ def note_crossings(run: Any, h: float, t_new: float) -> None:
         put(run.y_new, run.y_kept, run.n)  # an implicit step that is solved again may differ in its last digits
 
 
-@compiled
 def _note_event(run: Any, e: int, h: float, t_new: float, moved: bool) -> bool:
     """Note all crossings of one event. moved: whether y_new and the stages are not those of the full step; returns it updated."""
     n, noted, floor, side = run.n_events, 0, 0.0, ints(run.side, run.n_events)[e]
@@ -656,7 +615,6 @@ def _note_event(run: Any, e: int, h: float, t_new: float, moved: bool) -> bool:
     return moved
 
 
-@compiled
 def _note(run: Any, e: int, t: float, y: int) -> None:
     """Note time, event, direction and state of a crossing inside this step."""
     k = run.n_notes

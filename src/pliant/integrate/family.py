@@ -11,13 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
-
-from pliant.integrate.kernels import RECORD, bitcode_of, compiled, floats, stage
-from pliant.integrate.shipped_loops import Bitcode
+from pliant.codegen.loop_language import ByAddress, address_of_record, floats
+from pliant.integrate.kernels import Loop, stage
+from pliant.integrate.run_record import RUN
 
 # `action`:
 ATTEMPT = 0  # take a step h to t_new = x; returns its error (1: just acceptable, inf: not finite, < 0: see run.wanted), k_s
@@ -27,48 +23,29 @@ DENSE = 3  # target = y(t + x h) on the dense output of the step h
 STIFFNESS = 4  # estimate of h times the magnitude of the largest eigenvalue of J, after a step h
 
 
-def _call(typing_context: Any, run: Any, action: Any, target: Any, h: Any, x: Any, address: Any) -> Any:
-    def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        record, action, target, h, x, address = values
-        double, word, byte = ir.DoubleType(), ir.IntType(64), ir.IntType(8).as_pointer()
-        kind = ir.FunctionType(ir.IntType(32), [double.as_pointer(), byte.as_pointer(), record.type, word, word, double, double])
-        answer = cgutils.alloca_once(builder, double)
-        trouble = cgutils.alloca_once(builder, byte)
-        builder.call(builder.inttoptr(address, kind.as_pointer()), [answer, trouble, record, action, target, h, x])
-        return builder.load(answer)
-
-    return types.float64(run, types.int64, types.int64, types.float64, types.float64, types.int64), emit
+_call: Any = ByAddress(float, (int, int, int, float, float))
 
 
-_call_family: Any = intrinsic(_call)
-
-
-@compiled
 def attempt(run: Any, h: float, t_new: float) -> float:
-    return float(_call_family(run, ATTEMPT, 0, h, t_new, run.family))
+    return float(_call(run.family, address_of_record(run), ATTEMPT, 0, h, t_new))
 
 
-@compiled
 def take_step(run: Any, h: float, t_new: float) -> None:
-    _call_family(run, TAKE, 0, h, t_new, run.family)
+    _call(run.family, address_of_record(run), TAKE, 0, h, t_new)
 
 
-@compiled
 def error_norm(run: Any, h: float) -> float:
-    return float(_call_family(run, ERROR, 0, h, 0.0, run.family))
+    return float(_call(run.family, address_of_record(run), ERROR, 0, h, 0.0))
 
 
-@compiled
 def interpolate(run: Any, target: int, h: float, x: float) -> None:
-    _call_family(run, DENSE, target, h, x, run.family)
+    _call(run.family, address_of_record(run), DENSE, target, h, x)
 
 
-@compiled
 def stiffness(run: Any, h: float) -> float:
-    return float(_call_family(run, STIFFNESS, 0, h, 0.0, run.family))
+    return float(_call(run.family, address_of_record(run), STIFFNESS, 0, h, 0.0))
 
 
-@compiled
 def hermite(run: Any, target: int, h: float, x: float, n: int) -> None:
     """The first n components on the cubic through both ends: needs no evaluations, and is accurate enough to guide a search."""
     out, y, y_new = floats(target, n), floats(run.y, n), floats(run.y_new, n)
@@ -78,6 +55,6 @@ def hermite(run: Any, target: int, h: float, x: float, n: int) -> None:
         out[i] = y[i] + rise * (y_new[i] - y[i]) + start * k_start[i] + end * k_end[i]
 
 
-def compile_dispatch(dispatch: Callable[..., float]) -> Bitcode:
-    """The code of a family."""
-    return bitcode_of(dispatch, types.float64, RECORD, types.int64, types.int64, types.float64, types.float64)
+def family_loop(dispatch: Callable[..., float], large: bool = False) -> Loop:
+    """What `setup` finds in the module of a family."""
+    return Loop(dispatch, (RUN, int, int, float, float), float, large)

@@ -14,9 +14,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from pliant.codegen.loop_language import flags, floats, ints
 from pliant.integrate.event_log import log
 from pliant.integrate.grip_states import CREEPS, REST_SHARE, RETURNS, SLIDES, STICKS, YIELDS
-from pliant.integrate.kernels import call_kernel, compiled, flags, floats, ints
+from pliant.integrate.kernels import call_kernel
 from pliant.integrate.pairs import observe_contacts, pair_number, pair_place
 from pliant.integrate.run_record import (
     BAND,
@@ -37,7 +38,6 @@ BLOCKED = 1e-8  # m/s^2: slip acceleration due to round-off of a joint that othe
 SMALLEST_FORCE = 1e-300  # N: avoids division by zero
 
 
-@compiled
 def close_grip(run: Any, pair: int) -> None:
     """A pair has closed: it sticks if its slip is within the band."""
     if pair_place(run, pair, GRIP) < 0:
@@ -48,7 +48,6 @@ def close_grip(run: Any, pair: int) -> None:
         _set(run, pair, STICKS)
 
 
-@compiled
 def open_grip(run: Any, pair: int) -> None:
     if pair_place(run, pair, GRIP) < 0:
         return
@@ -57,7 +56,6 @@ def open_grip(run: Any, pair: int) -> None:
         flags(run.active, run.n_events)[pair_place(run, pair, SWITCHES) + i] = 0
 
 
-@compiled
 def grip_happened(run: Any, pair: int, e: int) -> bool:
     """Handle an event of a closed pair; True if it changed its friction state, so that all others must be settled with it."""
     if _place(run, pair) < 0:
@@ -80,7 +78,6 @@ def grip_happened(run: Any, pair: int, e: int) -> bool:
     return True
 
 
-@compiled
 def settle_grips(run: Any) -> None:
     """Let everything at rest stick again, then let those yield that cannot supply the force needed."""
     if run.n_holding == 0:
@@ -108,7 +105,6 @@ def settle_grips(run: Any) -> None:
         _log_changes(run)
 
 
-@compiled
 def _stop_what_rests(run: Any) -> None:
     """Let exact joints stick that came to rest at the same instant as another one."""
     _measure(run)
@@ -117,7 +113,6 @@ def _stop_what_rests(run: Any) -> None:
             _set(run, k, STICKS)
 
 
-@compiled
 def _slide_what_moves(run: Any) -> None:
     """Let yielding exact joints slide with kinetic friction, unless others hold them at rest; these keep applying their largest
     force.
@@ -142,7 +137,6 @@ def _slide_what_moves(run: Any) -> None:
                 _slide(run, k, -p[_place(run, k) + 1])
 
 
-@compiled
 def _turn_back_what_goes_back(run: Any) -> None:
     """Reverse exact joints that begin to move against their assumed direction, because other joints have let go since."""
     _measure(run)
@@ -153,7 +147,6 @@ def _turn_back_what_goes_back(run: Any) -> None:
             _slide(run, k, -p[_place(run, k) + 1])
 
 
-@compiled
 def _forgive_residues(run: Any) -> None:
     """Treat slip left on the wrong side of zero by event location as rest; only further motion counts as reversal."""
     g, dead = floats(run.g_try, run.n_events), floats(run.dead, run.n_events)
@@ -162,7 +155,6 @@ def _forgive_residues(run: Any) -> None:
             dead[_edge(run, k)] = max(STILL, -2.0 * g[_edge(run, k)])
 
 
-@compiled
 def _log_changes(run: Any) -> None:
     """Log joints that have begun or ceased to stick since the last call; their state at the start is not an event."""
     stuck = ints(run.stuck, run.n_joints)
@@ -175,7 +167,6 @@ def _log_changes(run: Any) -> None:
                 log(run, run.t, edge if sticks else edge + 1, -1)
 
 
-@compiled
 def begin_grip(run: Any, joint: int, still: float) -> None:
     """Initialise a joint, with its events measured as if it slid; it may stick if its slip is below `still`, m/s."""
     edge, g = _edge(run, joint), floats(run.g_try, run.n_events)
@@ -189,7 +180,6 @@ def begin_grip(run: Any, joint: int, still: float) -> None:
         _slide(run, joint, way)
 
 
-@compiled
 def _give_way(run: Any) -> bool:
     """Let those yield that stick and are overloaded or at their limit; False if all that stick can hold."""
     breaking, margins = ints(run.breaking, _count(run)), floats(run.g_try, run.n_events)
@@ -216,7 +206,6 @@ def _give_way(run: Any) -> bool:
     return True
 
 
-@compiled
 def _turn_against(run: Any) -> None:
     """Let exact joints that have just let go yield against the slip that would develop without their friction.
 
@@ -233,7 +222,6 @@ def _turn_against(run: Any) -> None:
             _yield_along(run, k, way)
 
 
-@compiled
 def _let_yield(run: Any, pair: int) -> None:
     """Apply its largest force against the slip; at rest, along the force that sticking would need."""
     if pair >= run.n_pairs:
@@ -252,7 +240,6 @@ def _let_yield(run: Any, pair: int) -> None:
         resists[i] = force[i] / size
 
 
-@compiled
 def _let_joint_yield(run: Any, joint: int) -> None:
     """The same for a joint: the force needed for sticking was measured with its events."""
     edge, g = _edge(run, joint), floats(run.g_try, run.n_events)
@@ -272,26 +259,22 @@ def _let_joint_yield(run: Any, joint: int) -> None:
         resists[i] = g[edge + 3 + i] / max(math.sqrt(size), SMALLEST_FORCE)
 
 
-@compiled
 def _yield_along(run: Any, joint: int, way: float) -> None:
     _set(run, joint, YIELDS)
     floats(run.p, run.n_parameters)[_place(run, joint) + 1] = way
 
 
-@compiled
 def _slide(run: Any, joint: int, way: float) -> None:
     """Let an exact joint slide with friction along `way` until its slip is zero; beyond that, its equations change."""
     _set(run, joint, SLIDES)
     floats(run.p, run.n_parameters)[_place(run, joint) + 1] = way
 
 
-@compiled
 def _measure(run: Any) -> None:
     """Evaluate all event functions at the present state into g_try."""
     call_kernel(run.events_closed, run.t, run.y, run.p, run.g_try, run.work)
 
 
-@compiled
 def _edge(run: Any, pair: int) -> int:
     """The event at which it enters or leaves its band, or rest; the next event is that of its reserve."""
     if pair >= run.n_pairs:
@@ -299,7 +282,6 @@ def _edge(run: Any, pair: int) -> int:
     return int(pair_place(run, pair, SWITCHES))
 
 
-@compiled
 def _place(run: Any, pair: int) -> int:
     """The index in p of its state; -1 for a contact whose law cannot stick."""
     if pair >= run.n_pairs:
@@ -307,7 +289,6 @@ def _place(run: Any, pair: int) -> int:
     return int(pair_place(run, pair, GRIP))
 
 
-@compiled
 def _is_exact(run: Any, pair: int) -> bool:
     """Whether it is a joint that sticks at a slip of exactly zero."""
     if pair < run.n_pairs:
@@ -315,19 +296,16 @@ def _is_exact(run: Any, pair: int) -> bool:
     return bool(ints(run.joint_places, run.n_joints * JOINT_PLACES)[JOINT_PLACES * (pair - run.n_pairs) + JOINT_EXACT] != 0)
 
 
-@compiled
 def _count(run: Any) -> int:
     return int(run.n_pairs + run.n_joints)
 
 
-@compiled
 def _doing(run: Any, pair: int) -> float:
     """Its state; SLIDES if its law cannot stick."""
     place = _place(run, pair)
     return float(floats(run.p, run.n_parameters)[place]) if place >= 0 else SLIDES
 
 
-@compiled
 def _set(run: Any, pair: int, doing: float) -> None:
     p, place = floats(run.p, run.n_parameters), _place(run, pair)
     p[place] = doing
@@ -335,7 +313,6 @@ def _set(run: Any, pair: int, doing: float) -> None:
     watch_grip(run, pair)
 
 
-@compiled
 def watch_grip(run: Any, pair: int) -> None:
     """Set the watched events: while sliding, entry into the band; inside, leaving the band, and the reserve of strength or slip."""
     if _place(run, pair) < 0:
@@ -348,7 +325,6 @@ def watch_grip(run: Any, pair: int) -> None:
         _watch_joint(run, pair)
 
 
-@compiled
 def _watch_joint(run: Any, joint: int) -> None:
     """Set the watched events of a joint; measured ones are not watched. A sliding exact joint is on its side of zero."""
     edge, n = _edge(run, joint), run.n_events

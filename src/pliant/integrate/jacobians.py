@@ -8,13 +8,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from pliant.integrate.kernels import call_kernel, compiled, finite, floats, put, stage
+from pliant.codegen.loop_language import floats
+from pliant.integrate.kernels import call_kernel, finite, put, stage
 
 ROUND_OFF = 2.0**-52
 SMALLEST_CHANGE = 1e-5  # smallest size of a component in the increment of differences (Hairer, radau5)
 
 
-@compiled
 def evaluate_jacobian(run: Any) -> None:
     """df/dy (and df/dt) at (t, y), k_0 known."""
     jacobian_at(run, run.t, run.y, stage(run, 0), run.matrix)
@@ -22,7 +22,6 @@ def evaluate_jacobian(run: Any) -> None:
     run.factorised_h = 0.0
 
 
-@compiled
 def jacobian_at(run: Any, t: float, y: int, slope: int, matrix: int) -> None:
     """The Jacobian at any state; `slope` is the derivative there."""
     rows, n = run.n_rows_jacobian, run.n_newton
@@ -37,7 +36,6 @@ def jacobian_at(run: Any, t: float, y: int, slope: int, matrix: int) -> None:
     run.jacobians += 1
 
 
-@compiled
 def _put_column(run: Any, address: int, j: int) -> None:
     rows, n = run.n_rows_jacobian, run.n_newton
     column = floats(run.column_out, rows)
@@ -49,7 +47,6 @@ def _put_column(run: Any, address: int, j: int) -> None:
         matrix[i * n + j] = column[i]
 
 
-@compiled
 def _by_columns(run: Any, t: float, y: int, matrix: int) -> None:
     """J e_j for every j; the kernel's argument is the state, the direction in the state and the direction in t as one vector."""
     n = run.n_newton
@@ -64,7 +61,6 @@ def _by_columns(run: Any, t: float, y: int, matrix: int) -> None:
         _put_column(run, matrix, j)
 
 
-@compiled
 def _by_differences(run: Any, t: float, y: int, slope: int, matrix: int) -> None:
     rows, n = run.n_rows_jacobian, run.n_newton
     put(run.seed, y, run.n)
@@ -83,7 +79,6 @@ def _by_differences(run: Any, t: float, y: int, slope: int, matrix: int) -> None
         _put_column(run, matrix, j)
 
 
-@compiled
 def spectral_radius(run: Any) -> float:
     """The spectral radius of the present Jacobian, 1/s, by two more steps of the power method, continued from the last call.
 

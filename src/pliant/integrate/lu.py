@@ -1,11 +1,11 @@
-"""Dense linear systems, written out because Numba needs seconds to compile NumPy's.  Compiled.
+"""Dense linear systems, as functions of the time loop.
 
 Matrices are passed by address, stored row by row, and factorised in place with partial pivoting.
 """
 
 from __future__ import annotations
 
-from pliant.integrate.kernels import compiled, floats, fused, ints
+from pliant.codegen.loop_language import floats, fused, ints
 
 
 @fused
@@ -16,14 +16,12 @@ def eliminate(target: int, source: int, factor: float, n: int) -> None:
         to[j] -= factor * by[j]
 
 
-@compiled
 def exchange(left: int, right: int, n: int) -> None:
     a, b = floats(left, n), floats(right, n)
     for j in range(n):
         a[j], b[j] = b[j], a[j]
 
 
-@compiled
 def factorise(matrix: int, pivots: int, n: int) -> bool:
     """P A = L U; False if A is singular or not finite.  The diagonal holds the reciprocals of U's diagonal."""
     a, pivot = floats(matrix, n * n), ints(pivots, n)
@@ -75,7 +73,6 @@ def eliminate_complex(target: int, source: int, real: float, imaginary: float, o
         to_i[j] -= real * by_i[j] + imaginary * by_r[j]
 
 
-@compiled
 def factorise_complex(matrix: int, pivots: int, n: int) -> bool:
     """As `factorise`; real parts of the matrix first, then the imaginary ones."""
     offset = 8 * n * n

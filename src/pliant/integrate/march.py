@@ -9,8 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from numba import types
-
+from pliant.codegen.loop_language import floats, ints
 from pliant.integrate.begin import begin
 from pliant.integrate.control import next_time, propose, restart_control, shrink, smallest_step
 from pliant.integrate.divergence import diverges, open_ledger
@@ -30,23 +29,11 @@ from pliant.integrate.events import (
 )
 from pliant.integrate.family import attempt, error_norm, interpolate
 from pliant.integrate.grips import settle_grips
-from pliant.integrate.kernels import (
-    RECORD,
-    bitcode_of,
-    call_kernel,
-    compiled,
-    end_slope,
-    finite,
-    floats,
-    ints,
-    put,
-    stage,
-)
+from pliant.integrate.kernels import Loop, call_kernel, end_slope, finite, put, stage
 from pliant.integrate.noting import note, note_loads, note_peaks
 from pliant.integrate.phases import act, next_piece, take_notes
-from pliant.integrate.run_record import NOTES, SAVE_STEPS, SAVE_TIMES
+from pliant.integrate.run_record import NOTES, RUN, SAVE_STEPS, SAVE_TIMES
 from pliant.integrate.sampling import sample
-from pliant.integrate.shipped_loops import Bitcode
 from pliant.integrate.status import (
     AT_EVENT,
     AT_STOP,
@@ -105,13 +92,11 @@ def _advance(run: Any) -> int:
     return code
 
 
-@compiled
 def _spent(run: Any) -> int:
     """Evaluations and rows so far: a row costs about as much, and one step can have thousands."""
     return int(run.rhs_evaluations + run.first_row + run.n_rows)
 
 
-@compiled
 def _take_buffers_back(run: Any) -> None:
     """Empty the buffers after the caller has copied them."""
     run.first_row += run.n_rows
@@ -122,7 +107,6 @@ def _take_buffers_back(run: Any) -> None:
     run.flushed = 0
 
 
-@compiled
 def _full(run: Any) -> bool:
     """Whether the next step could overflow the buffers."""
     recorded = NOTES * run.n_recording
@@ -134,7 +118,6 @@ def _full(run: Any) -> bool:
     return bool(run.n_logged + recorded + 2 * run.n_events > run.max_logged or run.n_touches + run.n_pairs > run.max_touches)
 
 
-@compiled
 def _differ(left: int, right: int, n: int) -> bool:
     a, b = floats(left, n), floats(right, n)
     for i in range(n):  # noqa: SIM110  a generator has no place in compiled code
@@ -143,7 +126,6 @@ def _differ(left: int, right: int, n: int) -> bool:
     return False
 
 
-@compiled
 def _enter(run: Any) -> int:
     """Detect what the caller changed; compute the derivative, the sides of the events and the step from there."""
     starting = run.starting != 0
@@ -178,7 +160,6 @@ def _enter(run: Any) -> int:
     return ON
 
 
-@compiled
 def _stay(run: Any, code: int) -> int:
     """A controller's output has triggered an event that ends the run: its last row is at the present time."""
     put(run.y_seen, run.y, run.n)
@@ -186,7 +167,6 @@ def _stay(run: Any, code: int) -> int:
     return code
 
 
-@compiled
 def _save_here(run: Any) -> None:
     """Save the rows requested at the present time."""
     plan, last = floats(run.plan, run.n_plan), _last_saved(run, run.t)
@@ -195,7 +175,6 @@ def _save_here(run: Any) -> None:
         run.next_save += 1
 
 
-@compiled
 def _settle(run: Any, moved: bool) -> None:
     """Mark an event that was located and handled here as at zero, on whichever side round-off put it."""
     n = run.n_events
@@ -209,7 +188,6 @@ def _settle(run: Any, moved: bool) -> None:
             hit[e] = 0
 
 
-@compiled
 def _march(run: Any) -> int:
     """Take step after step: choose h, attempt it, find events, save, move on."""
     while True:
@@ -239,13 +217,11 @@ def _march(run: Any) -> int:
             return TURN
 
 
-@compiled
 def _all_saved(run: Any) -> bool:
     """Whether all requested times have been passed and the caller wants to supply more."""
     return bool(run.pausing and run.next_save >= run.n_plan)
 
 
-@compiled
 def _try_step(run: Any) -> int:
     """Choose h, attempt it, find events: ON if a step is ready to be taken, REFUSED if the next must be shorter."""
     if run.accepted + run.rejected >= run.max_steps:
@@ -307,7 +283,6 @@ def _try_step(run: Any) -> int:
     return ON
 
 
-@compiled
 def _end_at_corner(run: Any, h: float, t_new: float) -> None:
     """After a refused step: if a force has a corner ahead, the next step ends just beyond it, where it can be located."""
     crossing = BEYOND * crossing_ahead(run, h, t_new)
@@ -315,7 +290,6 @@ def _end_at_corner(run: Any, h: float, t_new: float) -> None:
         run.h = crossing
 
 
-@compiled
 def _too_rough(run: Any, hit: float) -> bool:
     """Whether the step to an event fails the tolerance that the whole step met, as at a corner of a force."""
     error = error_norm(run, hit)
@@ -326,7 +300,6 @@ def _too_rough(run: Any, hit: float) -> bool:
     return True
 
 
-@compiled
 def _take_back(run: Any) -> None:
     """An accepted step is refused after all."""
     forget_hits(run)
@@ -334,7 +307,6 @@ def _take_back(run: Any) -> None:
     run.rejected += 1
 
 
-@compiled
 def _project(run: Any, t_new: float) -> None:
     """Project the new state onto its constraints; it is so near that two Newton steps converge to round-off."""
     for _ in range(PROJECTIONS):
@@ -344,7 +316,6 @@ def _project(run: Any, t_new: float) -> None:
     end_slope(run, t_new)
 
 
-@compiled
 def _came_open(run: Any, t_new: float) -> bool:
     """Whether a constraint does not hold at the end of this step: one that others implied at the start, or one that is held.
 
@@ -360,7 +331,6 @@ def _came_open(run: Any, t_new: float) -> bool:
     return bool(worst > 1.0)
 
 
-@compiled
 def _put_row(run: Any, t: float, y: int) -> None:
     floats(run.row_t, run.capacity)[run.n_rows] = t
     put(run.row_y + 8 * run.n * run.n_rows, y, run.n)
@@ -369,7 +339,6 @@ def _put_row(run: Any, t: float, y: int) -> None:
     run.n_rows += 1
 
 
-@compiled
 def _save_notes(run: Any, t_new: float) -> None:
     """If every step is saved, also save rows at events recorded inside the step, in order of time."""
     times, last = floats(run.note_t, run.max_notes), run.t
@@ -384,7 +353,6 @@ def _save_notes(run: Any, t_new: float) -> None:
         _put_row(run, last, run.note_y + 8 * run.n * earliest)
 
 
-@compiled
 def _save(run: Any, h: float, t_new: float) -> bool:
     """Save the end of the step, or the requested times in (t, t_new]: inside by dense output, at the end the exact end state.
 
@@ -410,7 +378,6 @@ def _save(run: Any, h: float, t_new: float) -> bool:
     return True
 
 
-@compiled
 def _last_saved(run: Any, t_new: float) -> float:
     """The time up to which rows are saved with this step; rows at an instant of controllers wait until these have run."""
     if run.n_updates > 0 and t_new == run.t_stop and ints(run.piece_tail, run.n_pieces)[run.piece] != 0:
@@ -418,7 +385,6 @@ def _last_saved(run: Any, t_new: float) -> float:
     return t_new
 
 
-@compiled
 def _move(run: Any, t_new: float) -> None:
     if run.max_tape > 0:
         _note_step(run, t_new)
@@ -433,7 +399,6 @@ def _move(run: Any, t_new: float) -> None:
     note_peaks(run)
 
 
-@compiled
 def _note_step(run: Any, t_new: float) -> None:
     """Record the step that is about to be taken on the tape."""
     k, n, parameters, events = run.n_tape, run.n, run.n_parameters, run.n_events
@@ -448,6 +413,4 @@ def _note_step(run: Any, t_new: float) -> None:
     run.n_tape += 1
 
 
-def compile_code() -> Bitcode:
-    """int64 advance(RUN*)."""
-    return bitcode_of(_advance, types.int64, RECORD)
+LOOP = Loop(_advance, (RUN,), large=True)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pliant.host.stages import Stages
 from pliant.integrate.batch_record import BATCH, PLAIN, TALLIED
-from pliant.integrate.compiled_loops import march_address, members_loop
+from pliant.integrate.compiled_loops import address_of_loop, compiled_loop
 from pliant.integrate.memory import Memory
 from pliant.integrate.run_record import PAIR_NUMBERS
 
@@ -93,13 +93,13 @@ class MemberRuns:
     def __init__(self, memory: Memory, stages: Stages, plain_atol: Floats) -> None:
         self._memory, n = memory, int(memory.run["n"])
         self._batch = np.zeros(1, dtype=BATCH)
-        self._loop = members_loop(stages)
+        self._loop = compiled_loop("members", stages)
         self._kept_alive: dict[str, NDArray[Any]] = {}
         pristine = memory.bytes_of_record()
         copies = {name: array.copy() for name, array in memory.arrays.items() if name not in _NOT_RESTORED and array.nbytes}
         table = [(memory.arrays[name].ctypes.data, copy.ctypes.data, copy.nbytes) for name, copy in copies.items()]
         self._copies = copies  # alive as long as their addresses are in use
-        self._set(advance=march_address(stages), record=memory.address, record_bytes=pristine.nbytes, budget=BUDGET)
+        self._set(advance=address_of_loop("march", stages), record=memory.address, record_bytes=pristine.nbytes, budget=BUDGET)
         self._set(n_restored=len(table), loosened=memory.loosened)
         self._bind(pristine=pristine, restored=np.array(table, dtype=np.int64), plain_atol=np.resize(plain_atol, n))
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from llvmlite import ir
-from numba import from_dtype, types
-from numba.extending import intrinsic
-
+from pliant.codegen.loop_language import ByAddress, flags, floats, ints
 from pliant.integrate.batch_record import BATCH, COINCIDENT_SHARE, PLAIN, SUSPECT, TALLIED
-from pliant.integrate.kernels import RECORD, bitcode_of, call_kernel, compiled, flags, floats, ints, put
+from pliant.integrate.kernels import Loop, call_kernel, put
 from pliant.integrate.pairs import pair_number, pair_place, touch
 from pliant.integrate.phases import is_closed
 from pliant.integrate.run_record import (
@@ -24,30 +21,16 @@ from pliant.integrate.run_record import (
     PEAK_FORCE,
     REACH,
     RUBBED,
+    RUN,
     STOPS,
 )
-from pliant.integrate.shipped_loops import Bitcode
 from pliant.integrate.status import AT_EVENT, FULL, GO_ON
 
 # A pivot of the scaled mass matrix below this is checked more closely; the limit is far above singularity (run.inertia).
 SMALL_PIVOT = 1e-9
 
 
-def _call_advance(typing_context: Any, advance: Any, record: Any) -> Any:
-    """Call the time loop by its address: int32 advance(int64* answer, void** trouble, RUN*)."""
-
-    def emit(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        word, byte = ir.IntType(64), ir.IntType(8).as_pointer()
-        kind = ir.FunctionType(ir.IntType(32), [word.as_pointer(), byte.as_pointer(), byte])
-        answer, trouble = builder.alloca(word), builder.alloca(byte)
-        target = builder.inttoptr(values[0], kind.as_pointer())
-        builder.call(target, [answer, trouble, builder.inttoptr(values[1], byte)])
-        return builder.load(answer)
-
-    return types.int64(types.int64, types.int64), emit
-
-
-advance: Any = intrinsic(_call_advance)
+advance: Any = ByAddress(int, (int,))  # int64 advance(RUN*)
 
 
 def _run_members(run: Any, batch: Any) -> int:
@@ -73,7 +56,6 @@ def _run_members(run: Any, batch: Any) -> int:
 # ---- the start
 
 
-@compiled
 def _begin(run: Any, batch: Any, member: int) -> None:
     """Restore the memory, and set the member's own state and numbers."""
     _copy(batch.record, batch.pristine, batch.record_bytes)
@@ -89,14 +71,12 @@ def _begin(run: Any, batch: Any, member: int) -> None:
     ints(batch.start, batch.n_members)[member] = PLAIN if plain else SUSPECT
 
 
-@compiled
 def _copy(target: int, source: int, n: int) -> None:
     to, out_of = flags(target, n), flags(source, n)
     for i in range(n):
         to[i] = out_of[i]
 
 
-@compiled
 def _set_tolerances(run: Any, batch: Any, member: int) -> None:
     """Set the tolerances of works relative to the present energy, with the same operations as a single run (`run.simulate`)."""
     observed, first, n = floats(run.observed, run.n_observed), batch.n_controlled, run.n
@@ -123,7 +103,6 @@ def _set_tolerances(run: Any, batch: Any, member: int) -> None:
         atol[i] *= batch.loosened
 
 
-@compiled
 def _has_coincident_balls(run: Any, batch: Any) -> bool:
     """Whether two spheres have the same centre, so that their contact force has no direction."""
     observed, balls = floats(run.observed, run.n_observed), ints(batch.balls, run.n_pairs)
@@ -134,7 +113,6 @@ def _has_coincident_balls(run: Any, batch: Any) -> bool:
     return False
 
 
-@compiled
 def _resists(run: Any, batch: Any) -> bool:
     """Whether the mass matrix, scaled by its diagonal, has no small pivot.
 
@@ -169,7 +147,6 @@ def _resists(run: Any, batch: Any) -> bool:
     return True
 
 
-@compiled
 def _kinetic(run: Any, batch: Any) -> float:
     call_kernel(run.observe, run.t, run.y_try, run.p, run.observed_try, run.work)
     return float(floats(run.observed_try, run.n_observed)[batch.at_kinetic])
@@ -178,7 +155,6 @@ def _kinetic(run: Any, batch: Any) -> float:
 # ---- kept results
 
 
-@compiled
 def _tally(run: Any, batch: Any, member: int) -> None:
     """Accumulate counts and sums of the contacts in the buffer."""
     for k in range(run.n_touches):
@@ -186,7 +162,6 @@ def _tally(run: Any, batch: Any, member: int) -> None:
         _add(run, batch, member, int(done[0]), done[7], done[5], done[8], done[9])
 
 
-@compiled
 def _add(run: Any, batch: Any, member: int, pair: int, impulse: float, force: float, lost: float, rubbed: float) -> None:
     tally = floats(batch.tally + 8 * TALLIED * (run.n_pairs * member + pair), TALLIED)
     tally[0] += 1.0
@@ -196,7 +171,6 @@ def _add(run: Any, batch: Any, member: int, pair: int, impulse: float, force: fl
     tally[4] += rubbed
 
 
-@compiled
 def _take_rows(run: Any, batch: Any, member: int) -> None:
     """Keep the chosen columns of the rows in the buffer, or their extremes."""
     columns, n = ints(batch.columns, batch.n_columns), batch.n_columns
@@ -214,7 +188,6 @@ def _take_rows(run: Any, batch: Any, member: int) -> None:
                 high[i] = x if math.isnan(high[i]) else max(high[i], x)
 
 
-@compiled
 def _finish(run: Any, batch: Any, member: int, code: int) -> None:
     """Store the results of a member that has ended; contacts that are still closed count too."""
     _tally(run, batch, member)
@@ -242,6 +215,4 @@ def _finish(run: Any, batch: Any, member: int, code: int) -> None:
             values[i] = floats(run.observed, run.n_observed)[columns[i]]
 
 
-def compile_code() -> Bitcode:
-    """int64 run_members(RUN*, BATCH*)."""
-    return bitcode_of(_run_members, types.int64, RECORD, from_dtype(BATCH))
+LOOP = Loop(_run_members, (RUN, BATCH))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from pliant.integrate.kernels import call_kernel, compiled, floats, ints, put, stage
+from pliant.codegen.loop_language import floats, ints
+from pliant.integrate.kernels import call_kernel, put, stage
 from pliant.integrate.run_record import EXTREMES, HIGHEST, HIGHEST_AT, KEPT, LOWEST, RISE, RISEN_AT
 
 OUTDONE = 1.02  # times the largest so far: a smaller growth is not looked at, because it would be at every step of a slow start
 
 
-@compiled
 def note(run: Any) -> None:
     """Record the present state, at the start and after every step."""
     _note_extremes(run)
@@ -27,7 +27,6 @@ def note(run: Any) -> None:
     run.to_skip = run.stride - 1
 
 
-@compiled
 def _note_extremes(run: Any) -> None:
     y, known = floats(run.y, run.n), floats(run.extremes, EXTREMES * run.n_added)
     for k in range(run.n_added):
@@ -42,7 +41,6 @@ def _note_extremes(run: Any) -> None:
             known[own + RISEN_AT] = run.t
 
 
-@compiled
 def note_peaks(run: Any) -> None:
     """After a step, update the largest magnitudes where they may grow: while a contact is closed, whose forces come and go between
     two rows, and where a rate or an acceleration is larger than ever."""
@@ -50,7 +48,6 @@ def note_peaks(run: Any) -> None:
         note_loads(run)
 
 
-@compiled
 def _outdone(run: Any) -> bool:
     slopes, largest, some = floats(stage(run, 0), run.n), floats(run.largest_slopes, run.first_added), False
     for i in range(run.first_added):
@@ -59,7 +56,6 @@ def _outdone(run: Any) -> bool:
     return some
 
 
-@compiled
 def note_loads(run: Any) -> None:
     """Update the largest magnitudes with the present state, unless rows hold the state alone."""
     if run.n_sizes > 0 and run.bare == 0:
@@ -67,7 +63,6 @@ def note_loads(run: Any) -> None:
         note_sizes(run, run.t)
 
 
-@compiled
 def note_sizes(run: Any, t: float) -> None:
     """Update the largest magnitudes with the last observed row, which is that at t."""
     observed, places = floats(run.observed, run.n_observed), ints(run.sizes, 2 * run.n_sizes)
@@ -80,7 +75,6 @@ def note_sizes(run: Any, t: float) -> None:
             largest[2 * k], largest[2 * k + 1] = math.sqrt(square), t
 
 
-@compiled
 def _thin(run: Any) -> None:
     """Keep every second state, beginning with the first."""
     times = floats(run.kept_t, KEPT)

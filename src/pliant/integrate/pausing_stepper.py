@@ -8,12 +8,13 @@ Unless that is requested, the steps are the same, bit for bit, as those of one r
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.integrate.compiled_loops import bound_march, march_loop
+from pliant.integrate.compiled_loops import compiled_loop
 from pliant.integrate.memory import Floats
 from pliant.integrate.run_record import RECORDS, RUN
 from pliant.integrate.status import AGAIN, FULL, PAUSED, Status
@@ -55,8 +56,8 @@ class PausingStepper(Stepper):
         super().start(t0, y0, p, save=[t0], n_changing=n_changing, tape=tape)
         self._memory.set(bare=1, pausing=1, t_stop=t0, entering=1)
         self._memory.set(budget=self._budget)
-        self._march = march_loop(self._stages)
-        self._loop = bound_march(self._stages, self._memory.address)
+        self._march = compiled_loop("march", self._stages)
+        self._loop = partial(self._march, self._memory.address)
         self._floats, self._ints = self._memory.floats_and_ints()
         self._plan, self.row = self._memory.arrays["plan"], self._memory.arrays["row_y"][0]
 
@@ -103,7 +104,7 @@ class PausingStepper(Stepper):
         ints[_PAUSING] = not exactly
         floats[_T_STOP] = stop
         floats[_HORIZON] = horizon
-        code = self._loop()
+        code: int = self._loop()
         if code == FULL:
             self._flush()
         while code in AGAIN:

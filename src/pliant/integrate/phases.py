@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from pliant.codegen.loop_language import flags, floats, ints
 from pliant.integrate.event_log import log
 from pliant.integrate.grips import close_grip, grip_happened, open_grip, settle_grips
-from pliant.integrate.kernels import call_kernel, compiled, flags, floats, ints, put
+from pliant.integrate.kernels import call_kernel, put
 from pliant.integrate.noting import note_sizes
 from pliant.integrate.pairs import observe_contacts, of_pair, pair_number, pair_place, touch
 from pliant.integrate.run_record import (
@@ -56,7 +57,6 @@ EPSILON = 2.0**-52
 # ---- at events
 
 
-@compiled
 def act(run: Any) -> int:
     """Act on the events that ended the step; returns ON, AT_EVENT if the caller must know, or CHATTERS."""
     measure_before(run)
@@ -64,7 +64,6 @@ def act(run: Any) -> int:
     return int(follow_jumps(run)) if changed and answer == ON else answer
 
 
-@compiled
 def _act_on_hits(run: Any) -> tuple[int, bool]:
     """(What `act` returns, whether p changed)."""
     n, answer, changed = run.n_events, ON, False
@@ -95,14 +94,12 @@ def _act_on_hits(run: Any) -> tuple[int, bool]:
     return answer, changed
 
 
-@compiled
 def measure_before(run: Any) -> None:
     """Note the event functions before p or the outputs of controllers change, for `follow_jumps`."""
     if run.n_events > 0:
         call_kernel(run.events, run.t, run.y, run.p, run.g_low, run.work)
 
 
-@compiled
 def follow_jumps(run: Any) -> int:
     """Events whose functions have jumped across zero since `measure_before` happen now, and so do those that they cause."""
     n = run.n_events
@@ -120,7 +117,6 @@ def follow_jumps(run: Any) -> int:
     return ON
 
 
-@compiled
 def _note_jumps(run: Any) -> bool:
     """Log recording events whose functions jumped from g_low to g_high across zero; True if others did."""
     n, some = run.n_events, False
@@ -140,7 +136,6 @@ def _note_jumps(run: Any) -> bool:
     return some
 
 
-@compiled
 def take_notes(run: Any) -> None:
     """Process events recorded inside the step: user events go to the log; for contacts, a force peak or a release is noted."""
     for k in range(run.n_notes):
@@ -158,7 +153,6 @@ def take_notes(run: Any) -> None:
             note_force(run, pair, t)
 
 
-@compiled
 def next_piece(run: Any) -> bool:
     """Begin the next piece of time, if there is one; entries of p set by contacts and flags stay."""
     if run.piece + 1 >= run.n_pieces:
@@ -171,7 +165,6 @@ def next_piece(run: Any) -> bool:
     return True
 
 
-@compiled
 def choose_kernels(run: Any) -> None:
     """Choose the event kernel, so that events of closed contacts cost time only while a contact is closed."""
     run.events = run.events_closed if run.n_closed > 0 else run.events_open
@@ -180,7 +173,6 @@ def choose_kernels(run: Any) -> None:
 # ---- flags
 
 
-@compiled
 def set_flag(run: Any, e: int, pressed: bool) -> None:
     """Set the flag of event e to this side, and watch the event from there."""
     n = run.n_events
@@ -189,7 +181,6 @@ def set_flag(run: Any, e: int, pressed: bool) -> None:
     ints(run.required, n)[e] = side if pressed else -side
 
 
-@compiled
 def _chatters(run: Any, e: int) -> bool:
     """Whether a flag changes endlessly without time advancing."""
     since, turns = floats(run.turned_t, run.n_events), ints(run.turns, run.n_events)
@@ -202,12 +193,10 @@ def _chatters(run: Any, e: int) -> bool:
 # ---- contacts
 
 
-@compiled
 def is_closed(run: Any, pair: int) -> bool:
     return bool(floats(run.p, run.n_parameters)[pair_place(run, pair, CLOSED)] != 0.0)
 
 
-@compiled
 def _act_on_contact(run: Any, e: int, pair: int) -> bool:
     """Handle an event of a contact; True if p changed."""
     if e == pair_place(run, pair, NEAR):
@@ -228,7 +217,6 @@ def _act_on_contact(run: Any, e: int, pair: int) -> bool:
     return True
 
 
-@compiled
 def set_precision(run: Any) -> None:
     """Set the precision of a method that is more precise near contact, when a gap crosses its threshold."""
     if run.near_rtol == 0.0:
@@ -240,7 +228,6 @@ def set_precision(run: Any) -> None:
     run.restart = 1
 
 
-@compiled
 def round_off_of_gap(run: Any, pair: int) -> float:
     """The round-off of a gap, m, from the last observed row: a smaller gap is neither open nor closed."""
     observed, total = floats(run.observed, run.n_observed), pair_number(run, pair, REACH)
@@ -249,7 +236,6 @@ def round_off_of_gap(run: Any, pair: int) -> float:
     return float(4.0 * EPSILON * total)
 
 
-@compiled
 def close(run: Any, pair: int, speed: float, least: float) -> None:
     """Close a pair with this approach speed, m/s; least: of the entry speed, beside the floor of its law."""
     y, p, record = floats(run.y, run.n), floats(run.p, run.n_parameters), touch(run, pair)
@@ -271,7 +257,6 @@ def close(run: Any, pair: int, speed: float, least: float) -> None:
     note_force(run, pair, run.t)
 
 
-@compiled
 def _renew(run: Any, pair: int) -> bool:
     """A compression of a closed pair is over, or the pair is struck; or a new one begins with the closing speed that is largest.
 
@@ -292,7 +277,6 @@ def _renew(run: Any, pair: int) -> bool:
     return False
 
 
-@compiled
 def note_force(run: Any, pair: int, t: float) -> None:
     """Update the largest force of this contact with the last observed one."""
     record, force = touch(run, pair), of_pair(run, run.at_force, pair)
@@ -300,7 +284,6 @@ def note_force(run: Any, pair: int, t: float) -> None:
         record[PEAK_FORCE], record[PEAK_TIME] = force, t
 
 
-@compiled
 def _open(run: Any, pair: int, speed: float) -> None:
     """Open a pair with this separation speed, m/s, and finish its record. If its force vanished earlier, the contact ended then."""
     y, p, record = floats(run.y, run.n), floats(run.p, run.n_parameters), touch(run, pair)
@@ -321,7 +304,6 @@ def _open(run: Any, pair: int, speed: float) -> None:
     run.n_touches += 1
 
 
-@compiled
 def watch(run: Any, pair: int, closed: bool) -> None:
     """Set the watched events of a pair: closing for an open pair; opening, force peak, release, renewal and friction corners for a
     closed one.

@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from pliant.codegen.loop_language import floats, fused
 from pliant.integrate.coupled import factorise_coupled, improve_coupled
-from pliant.integrate.family import ATTEMPT, ERROR, STIFFNESS, TAKE, compile_dispatch
+from pliant.integrate.family import ATTEMPT, ERROR, STIFFNESS, TAKE, family_loop
 from pliant.integrate.jacobians import evaluate_jacobian, spectral_radius
-from pliant.integrate.kernels import call_kernel, compiled, end_slope, finite, floats, fused, put, stage
+from pliant.integrate.kernels import call_kernel, end_slope, finite, put, stage
 from pliant.integrate.resolvent import factorise_pair, factorise_real, resolve_pair, resolve_real
-from pliant.integrate.shipped_loops import Bitcode
 
 GOOD_CONTRACTION = 1e-3  # the Jacobian is evaluated anew if iterations contract less than this
 SLOW_CONTRACTION = 0.1  # the Jacobians of all stages are evaluated anew in the same step if iterations contract less than this
@@ -24,7 +24,6 @@ RELAX = 0.5  # fraction of the step at which one Jacobian was not enough: below 
 ROUND_OFF = 2.0**-52
 
 
-@compiled
 def row(run: Any, array: int, i: int) -> int:
     """The address of stage i in an array (stage, component)."""
     return int(array + 8 * i * run.n_padded)
@@ -38,7 +37,6 @@ def accumulate(target: int, source: int, factor: float, n: int) -> None:
         to[i] += factor * by[i]
 
 
-@compiled
 def blend(run: Any, target: int, weights: int, rows: int, n: int) -> None:
     """target = sum weights_j rows_j, over the stages."""
     weight = floats(weights, run.schemed)
@@ -47,7 +45,6 @@ def blend(run: Any, target: int, weights: int, rows: int, n: int) -> None:
         accumulate(target, row(run, rows, j), weight[j], n)
 
 
-@compiled
 def _begin(run: Any) -> None:
     """Begin a step from a new state: the stages solved last are those of the step that led here, or none."""
     if run.step_t == run.t and not run.fresh and run.step_h > 0.0:
@@ -62,7 +59,6 @@ def _begin(run: Any) -> None:
     run.step_t = run.t
 
 
-@compiled
 def _factorise(run: Any, h: float) -> bool:
     """Factorise the real system, which the error estimate needs too, and the complex ones if stages are solved for separately."""
     pole = floats(run.poles, 2 * run.pairs)
@@ -78,7 +74,6 @@ def _factorise(run: Any, h: float) -> bool:
     return True
 
 
-@compiled
 def _predict(run: Any, h: float) -> None:
     """Initial stages of the iterations: the polynomial of the last step, extrapolated."""
     s, n = run.schemed, run.n_newton
@@ -94,7 +89,6 @@ def _predict(run: Any, h: float) -> None:
         blend(run, row(run, run.modes, i), run.to_modes + 8 * i * s, run.z, n)
 
 
-@compiled
 def _polynomial_weights(run: Any, x: float) -> None:
     """Weights of the stages in the collocation polynomial at t + x h, relative to y."""
     s = run.schemed
@@ -106,7 +100,6 @@ def _polynomial_weights(run: Any, x: float) -> None:
         weights[j] = value
 
 
-@compiled
 def _slopes(run: Any, h: float, t_new: float) -> bool:
     """Evaluate f at all stages; False if one is not finite."""
     s, n = run.schemed, run.n_newton
@@ -124,7 +117,6 @@ def _slopes(run: Any, h: float, t_new: float) -> bool:
     return True
 
 
-@compiled
 def _improve(run: Any, h: float) -> float:
     """One Newton step on the transformed stages; returns its size in units of the tolerance."""
     s, n = run.schemed, run.n_newton
@@ -153,7 +145,6 @@ def _improve(run: Any, h: float) -> float:
     return math.sqrt(total / (n * s))
 
 
-@compiled
 def _take(run: Any, i: int, change: int) -> float:
     """Add a change to mode i; returns the sum of its squares over the squared scale."""
     n = run.n_newton
@@ -165,7 +156,6 @@ def _take(run: Any, i: int, change: int) -> float:
     return total
 
 
-@compiled
 def _iterate(run: Any, h: float, t_new: float) -> bool:
     """Newton iterations to an accuracy far below the tolerance; False, with run.wanted set, if they do not converge."""
     limit, tolerance = run.newton_limit, run.newton_tolerance
@@ -210,7 +200,6 @@ def _iterate(run: Any, h: float, t_new: float) -> bool:
     return False
 
 
-@compiled
 def take_step(run: Any, h: float, t_new: float) -> bool:
     """Solve for the stages of a step h from (t, y), and write y_new.
 
@@ -247,7 +236,6 @@ def take_step(run: Any, h: float, t_new: float) -> bool:
     return bool(run.unsolved == 0)
 
 
-@compiled
 def _quadratures(run: Any, h: float) -> None:
     """z = h A g for components that do not feed back."""
     s, first, count = run.schemed, run.n_newton, run.n - run.n_newton
@@ -260,7 +248,6 @@ def _quadratures(run: Any, h: float) -> None:
                 accumulate(target, row(run, run.slopes, j) + 8 * first, h * a[i * s + j], count)
 
 
-@compiled
 def _estimate(run: Any, h: float, slope: int) -> None:
     """spare = (pole/h I - J)^-1 (slope + pole/h sum e_i z_i); for quadratures h/pole slope + sum e_i z_i."""
     n, m = run.n, run.n_newton
@@ -273,7 +260,6 @@ def _estimate(run: Any, h: float, slope: int) -> None:
     resolve_real(run, run.spare, run.pole / h)
 
 
-@compiled
 def _weigh(run: Any) -> float:
     """Root mean square of `spare` over the tolerances."""
     n = run.n_controlled
@@ -284,7 +270,6 @@ def _weigh(run: Any) -> float:
     return math.sqrt(total / run.n_mean)
 
 
-@compiled
 def error_norm(run: Any, h: float) -> float:
     """The error norm of the last step.
 
@@ -311,7 +296,6 @@ def error_norm(run: Any, h: float) -> float:
     return error
 
 
-@compiled
 def attempt(run: Any, h: float, t_new: float) -> float:
     """Attempt a step h and return its error; writes y_new and, if the step is acceptable, k_1."""
     if not take_step(run, h, t_new):
@@ -332,7 +316,6 @@ def attempt(run: Any, h: float, t_new: float) -> float:
     return error
 
 
-@compiled
 def interpolate(run: Any, target: int, h: float, x: float) -> None:
     """The collocation polynomial at t + x h."""
     _polynomial_weights(run, x)
@@ -355,5 +338,4 @@ def _dispatch(run: Any, action: int, target: int, h: float, x: float) -> float:
     return 0.0
 
 
-def compile_code() -> Bitcode:
-    return compile_dispatch(_dispatch)
+LOOP = family_loop(_dispatch, large=True)

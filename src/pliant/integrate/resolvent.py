@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from pliant.integrate.kernels import compiled, floats, ints
+from pliant.codegen.loop_language import floats, ints
 from pliant.integrate.lu import factorise, factorise_complex, solve, solve_complex
 
 
-@compiled
 def factorise_real(run: Any, c: float) -> bool:
     """Prepare for a real c."""
     size = run.n_solved
@@ -23,7 +22,6 @@ def factorise_real(run: Any, c: float) -> bool:
     return factorise(run.lu, run.pivots, size)
 
 
-@compiled
 def _rest_of_jacobian(run: Any, address: int, target: int, chain: float) -> None:
     """target = -(J_rr + chain J_rq), with the columns of q at the positions of their rates."""
     size, n = run.n_solved, run.n_newton
@@ -37,7 +35,6 @@ def _rest_of_jacobian(run: Any, address: int, target: int, chain: float) -> None
             out[to + rate_of[k]] -= chain * matrix[row + chained[k]]
 
 
-@compiled
 def _chains(run: Any, address: int, target: int, chain: float) -> None:
     """target = -chain J_rq, with the columns of q at the positions of their rates."""
     size, n = run.n_solved, run.n_newton
@@ -50,7 +47,6 @@ def _chains(run: Any, address: int, target: int, chain: float) -> None:
             out[i * size + rate_of[k]] -= chain * matrix[solved[i] * n + chained[k]]
 
 
-@compiled
 def factorise_pair(run: Any, pair: int, real: float, imaginary: float) -> bool:
     """Prepare for a complex c; the imaginary parts of the matrix follow the real ones."""
     size = run.n_solved
@@ -65,7 +61,6 @@ def factorise_pair(run: Any, pair: int, real: float, imaginary: float) -> bool:
     return factorise_complex(address, run.pivots + 8 * size * (pair + 1), size)
 
 
-@compiled
 def _compress(run: Any, right: int, out: int) -> None:
     """The right-hand side of the solved components, without the contribution of chained components."""
     solved, compact, b = ints(run.solved, run.n_solved), floats(out, run.n_solved), floats(right, run.n_newton)
@@ -73,7 +68,6 @@ def _compress(run: Any, right: int, out: int) -> None:
         compact[i] = b[solved[i]]
 
 
-@compiled
 def _add_chained(run: Any, right: int, out: int, factor: float) -> None:
     """out += factor J_rq b_q."""
     n = run.n_newton
@@ -86,7 +80,6 @@ def _add_chained(run: Any, right: int, out: int, factor: float) -> None:
         compact[i] += factor * total
 
 
-@compiled
 def resolve_real(run: Any, right: int, c: float) -> None:
     """Replace right with (c I - J)^-1 right."""
     solved, chained, rate_of = ints(run.solved, run.n_solved), ints(run.chained, run.n_chained), ints(run.rate_of, run.n_chained)
@@ -100,7 +93,6 @@ def resolve_real(run: Any, right: int, c: float) -> None:
         b[chained[k]] = (b[chained[k]] + compact[rate_of[k]]) / c
 
 
-@compiled
 def resolve_pair(run: Any, pair: int, right: int, right_imaginary: int, real: float, imaginary: float) -> None:
     """Replace right + i right_imaginary with ((real + i imaginary) I - J)^-1 times it."""
     size = run.n_solved

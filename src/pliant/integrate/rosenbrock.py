@@ -9,15 +9,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from pliant.integrate.family import ATTEMPT, ERROR, STIFFNESS, TAKE, compile_dispatch, hermite
+from pliant.codegen.loop_language import floats, ints
+from pliant.integrate.family import ATTEMPT, ERROR, STIFFNESS, TAKE, family_loop, hermite
 from pliant.integrate.jacobians import evaluate_jacobian, spectral_radius
-from pliant.integrate.kernels import call_kernel, compiled, end_slope, finite, floats, ints, put, stage
+from pliant.integrate.kernels import call_kernel, end_slope, finite, put, stage
 from pliant.integrate.radau import accumulate, blend, row
 from pliant.integrate.resolvent import factorise_real, resolve_real
-from pliant.integrate.shipped_loops import Bitcode
 
 
-@compiled
 def _prepare(run: Any, h: float) -> bool:
     """Evaluate J at the start of the step, and factorise I / (gamma h) - J."""
     if run.step_t != run.t or run.fresh or not run.jacobian_known:
@@ -32,7 +31,6 @@ def _prepare(run: Any, h: float) -> bool:
     return True
 
 
-@compiled
 def _stage(run: Any, i: int, h: float, t_new: float) -> None:
     """Compute stage u_i."""
     s, n, m = run.schemed, run.n, run.n_newton
@@ -57,7 +55,6 @@ def _stage(run: Any, i: int, h: float, t_new: float) -> None:
     _quadratures(run, u, h)
 
 
-@compiled
 def _quadratures(run: Any, address: int, h: float) -> None:
     """u / (gamma h) = right-hand side + J u, without feedback."""
     n, m = run.n, run.n_newton
@@ -69,7 +66,6 @@ def _quadratures(run: Any, address: int, h: float) -> None:
         u[i] = total * h / run.pole
 
 
-@compiled
 def take_step(run: Any, h: float, t_new: float) -> bool:
     """Compute all stages of a step h from (t, y) with known k_0, and write y_new."""
     run.last_taken, run.unsolved = h, 1
@@ -85,7 +81,6 @@ def take_step(run: Any, h: float, t_new: float) -> bool:
     return True
 
 
-@compiled
 def error_norm(run: Any, h: float) -> float:
     """Root mean square of the embedded estimate over the tolerances."""
     if run.unsolved:
@@ -99,7 +94,6 @@ def error_norm(run: Any, h: float) -> float:
     return math.sqrt(total / run.n_mean)
 
 
-@compiled
 def attempt(run: Any, h: float, t_new: float) -> float:
     """Attempt a step h and return its error (0 for a fixed step); writes y_new and, if the step is acceptable, k_1."""
     if not take_step(run, h, t_new):
@@ -120,7 +114,6 @@ def attempt(run: Any, h: float, t_new: float) -> float:
     return error
 
 
-@compiled
 def interpolate(run: Any, target: int, h: float, x: float) -> None:
     """The method's own dense output, or the cubic through both ends if it has none."""
     s, n, terms = run.schemed, run.n, run.terms
@@ -152,5 +145,4 @@ def _dispatch(run: Any, action: int, target: int, h: float, x: float) -> float:
     return 0.0
 
 
-def compile_code() -> Bitcode:
-    return compile_dispatch(_dispatch)
+LOOP = family_loop(_dispatch)

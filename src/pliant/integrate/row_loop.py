@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from numba import types
-
-from pliant.integrate.kernels import bitcode_of, call_kernel, floats, put
-from pliant.integrate.shipped_loops import Bitcode
+from pliant.codegen.loop_language import floats
+from pliant.integrate.kernels import Loop, call_kernel, put
 
 
 def _evaluate_rows(
@@ -20,6 +18,4 @@ def _evaluate_rows(
     return n
 
 
-def compile_code() -> Bitcode:
-    """int64 evaluate_rows(int64 ...)."""
-    return bitcode_of(_evaluate_rows, types.int64, *(types.int64,) * 13)
+LOOP = Loop(_evaluate_rows, (int,) * 13)

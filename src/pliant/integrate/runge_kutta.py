@@ -5,17 +5,16 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from pliant.integrate.family import ATTEMPT, ERROR, STIFFNESS, TAKE, compile_dispatch, hermite
-from pliant.integrate.kernels import call_kernel, compiled, end_slope, finite, floats, ints, stage
+from pliant.codegen.loop_language import floats, ints
+from pliant.integrate.family import ATTEMPT, ERROR, STIFFNESS, TAKE, family_loop, hermite
+from pliant.integrate.kernels import call_kernel, end_slope, finite, stage
 from pliant.integrate.run_record import BLOCK
-from pliant.integrate.shipped_loops import Bitcode
 from pliant.integrate.stage_sums import add_terms, weigh_all
 
 ASTRAY = 2  # `extras_done`: an extra stage is meaningless, so the dense output is the cubic through both ends
 STEEPER = 10.0  # factor on the steepest stage of a step: no smooth solution is steeper between stages
 
 
-@compiled
 def combine(run: Any, target: int, base: int, h: float, row: int, n: int) -> None:
     """target = base + h sum a_j k_j for the first n components, eight at a time, with sums in registers.
 
@@ -27,7 +26,6 @@ def combine(run: Any, target: int, base: int, h: float, row: int, n: int) -> Non
         add_terms(target + block, base + block, h, run.k + block, stride, columns, values, count)
 
 
-@compiled
 def take_step(run: Any, h: float, t_new: float) -> None:
     """Compute k_1 ... k_(s-1) and y_new of a step h from (t, y) with known k_0.  No stage lies beyond t_new."""
     c = floats(run.c, run.stages)
@@ -39,7 +37,6 @@ def take_step(run: Any, h: float, t_new: float) -> None:
     run.last_taken = h
 
 
-@compiled
 def error_norm(run: Any, h: float) -> float:
     """Root mean square of the estimate over atol + rtol |y|; a step is accepted up to 1.
 
@@ -63,7 +60,6 @@ def error_norm(run: Any, h: float) -> float:
     return fine / math.sqrt((fine + 0.01 * coarse) * run.n_mean)
 
 
-@compiled
 def attempt(run: Any, h: float, t_new: float) -> float:
     """Attempt a step h and return its error (inf: not finite); writes y_new and, if the step is acceptable, k_s."""
     take_step(run, h, t_new)
@@ -87,7 +83,6 @@ def attempt(run: Any, h: float, t_new: float) -> float:
     return error
 
 
-@compiled
 def _mismatch(run: Any, h: float) -> float:
     """The difference between the derivative at the end of the step and that of the last stage at the same time, scaled by the
     state.
@@ -108,7 +103,6 @@ def _mismatch(run: Any, h: float) -> float:
     return worst
 
 
-@compiled
 def extra_stages(run: Any, h: float) -> None:
     """Compute the stages that only the dense output needs, once per step."""
     if run.extras_done:
@@ -117,7 +111,7 @@ def extra_stages(run: Any, h: float) -> None:
     if run.extras > 0:
         _measure_slopes(run)
     c = floats(run.c, run.stages + 1 + run.extras)
-    for i in range(run.stages + 1, c.size):
+    for i in range(run.stages + 1, run.stages + 1 + run.extras):
         combine(run, run.y_try, run.y, h, i, run.n_read)
         call_kernel(run.rhs, run.t + c[i] * h, run.y_try, run.p, stage(run, i), run.work)
         if _is_astray(run, h, i):
@@ -125,7 +119,6 @@ def extra_stages(run: Any, h: float) -> None:
     run.rhs_evaluations += run.extras
 
 
-@compiled
 def _is_astray(run: Any, h: float, extra: int) -> bool:
     """Whether an extra stage is unrelated to the step: far steeper than the stages of the solution.
 
@@ -141,7 +134,6 @@ def _is_astray(run: Any, h: float, extra: int) -> bool:
     return False
 
 
-@compiled
 def _measure_slopes(run: Any) -> None:
     """For every component, find the steepest slope among the stages of the solution and the end of the step."""
     n, row = run.n_controlled, ints(run.row_first + 8 * run.stages, 2)
@@ -155,7 +147,6 @@ def _measure_slopes(run: Any) -> None:
             steepest[i] = max(steepest[i], abs(k[i]))
 
 
-@compiled
 def interpolate(run: Any, target: int, h: float, x: float) -> None:
     """The dense output at t + x h; needs k_s."""
     extra_stages(run, h)
@@ -173,14 +164,12 @@ def interpolate(run: Any, target: int, h: float, x: float) -> None:
     _weigh(run, target, h, n_k)
 
 
-@compiled
 def _weigh(run: Any, target: int, h: float, n_k: int) -> None:
     """target = y + h sum weights_j k_j, eight components at a time, with sums in registers."""
     for block in range(0, 8 * run.n_padded, 8 * BLOCK):
         weigh_all(target + block, run.y + block, h, run.k + block, 8 * run.n_padded, run.weights, n_k)
 
 
-@compiled
 def stiffness(run: Any, h: float) -> float:
     """Change of f from the last stage to the end of the step, both at t + h, over the change of the state (Hairer, dop853)."""
     last, n = run.stages - 1, int(run.n_mean)
@@ -210,5 +199,4 @@ def _dispatch(run: Any, action: int, target: int, h: float, x: float) -> float:
     return 0.0
 
 
-def compile_code() -> Bitcode:
-    return compile_dispatch(_dispatch)
+LOOP = family_loop(_dispatch)

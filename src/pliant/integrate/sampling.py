@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from pliant.codegen.loop_language import ints
 from pliant.integrate.grips import settle_grips
-from pliant.integrate.kernels import call_kernel, compiled, ints, put
+from pliant.integrate.kernels import call_kernel, put
 from pliant.integrate.phases import follow_jumps, measure_before
 from pliant.integrate.status import ON
 
 
-@compiled
 def sample(run: Any) -> int:
     """Run the updates due at the present time; returns ON, or the code of an event that they, or the new piece, triggered."""
     if run.n_updates > 0 and _any_due(run):
@@ -27,7 +27,6 @@ def sample(run: Any) -> int:
     return int(follow_jumps(run)) if run.n_events > 0 and not run.entering else ON
 
 
-@compiled
 def _update(run: Any) -> None:
     due, kernels = ints(run.piece_due + 8 * run.n_updates * run.piece, run.n_updates), ints(run.updates, run.n_updates)
     for k in range(run.n_updates):
@@ -38,7 +37,6 @@ def _update(run: Any) -> None:
     run.pace_kept = 1
 
 
-@compiled
 def _any_due(run: Any) -> bool:
     due = ints(run.piece_due + 8 * run.n_updates * run.piece, run.n_updates)
     for k in range(run.n_updates):  # noqa: SIM110  a generator has no place in compiled code

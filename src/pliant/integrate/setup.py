@@ -9,7 +9,7 @@ import numpy as np
 
 from pliant.codegen.jacobian_kernel import JacobianKernel
 from pliant.host.stages import Stages
-from pliant.integrate.compiled_loops import family_address
+from pliant.integrate.compiled_loops import address_of_loop
 from pliant.integrate.constraint_kernel import ConstraintKernels
 from pliant.integrate.memory import Floats, Memory
 from pliant.integrate.methods import Method, Scheme
@@ -40,7 +40,7 @@ def set_up(
 ) -> None:
     """Set up a method; the state, its derivative and the step stay as they are."""
     memory.set(effort=1.0, hold=1.0, predictive=0, max_step=math.inf, watching=len(method.alternatives) > 1)
-    memory.set(family=family_address(method.family, stages or Stages()))
+    memory.set(family=address_of_loop(method.family, stages or Stages()))
     _bind_scheme(memory, method, n_newton)
     if method.needs_jacobian:
         _bind_jacobian(memory, method, jacobian, n_newton)

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.errors import ModelError
 from pliant.host.interrupts import postponed
 from pliant.host.stages import Stages
-from pliant.integrate.compiled_loops import CompiledLoop, march_loop
+from pliant.integrate.compiled_loops import CompiledLoop, compiled_loop
 from pliant.integrate.course import Course, course_of
 from pliant.integrate.member_runs import MemberRuns
 from pliant.integrate.memory import Floats, Memory
@@ -322,7 +322,7 @@ class Stepper:
         pieces = t_stop if isinstance(t_stop, PiecesOfTime) else PiecesOfTime(np.array([float(t_stop)]), np.empty((1, 0)))
         if not (np.all(np.isfinite(pieces.ends)) and pieces.ends[0] >= run["t"]):
             raise ModelError.of("run", "t_stop", f"must be a time >= the present t = {run['t']} s", float(pieces.ends[0]))
-        loop = march_loop(self._stages)
+        loop = compiled_loop("march", self._stages)
         self._memory.enter_pieces(pieces.ends, pieces.heads, pieces.due, pieces.tail)
         reported = perf_counter()
         self._begun = reported if self._begun is None else self._begun
@@ -411,7 +411,7 @@ class Stepper:
         run = self._run
         run["budget"] = self._budget
         began, spent = perf_counter(), self._spent
-        code = loop(self._memory.address)
+        code: int = loop(self._memory.address)
         if code == GO_ON:
             seconds = max(perf_counter() - began, 1e-7)
             wanted = (self._spent - spent) * min(PIECE, self._max_seconds) / seconds

@@ -18,7 +18,6 @@ from __future__ import annotations
 from typing import Any
 
 from pliant.integrate.family import stiffness
-from pliant.integrate.kernels import compiled
 
 EDGE, WORTH_TURNING = 3.0, 5_000.0  # h |lambda| of DOP853 at its stability limit; remaining evaluations that justify a switch
 SUSPECT, WORTH_TRYING = 0.05, 200_000.0  # the same if stiffness is only suspected
@@ -30,14 +29,12 @@ MEMORY = 0.1  # weight of the last step in the mean of explicit steps
 WARMING = 10  # calls of the power method before its first answer counts
 
 
-@compiled
 def cost(run: Any) -> float:
     """Cost of the run so far, in evaluations of the right-hand side."""
     solving = run.factorisation_cost * run.factorisations + run.iteration_cost * run.iterations
     return float(run.rhs_evaluations + run.jacobian_cost * run.jacobians + solving)
 
 
-@compiled
 def wants_turn(run: Any, h: float) -> bool:
     """Whether to switch after an accepted step h, judged before the state advances."""
     spent = cost(run) - run.cost_before
@@ -45,7 +42,6 @@ def wants_turn(run: Any, h: float) -> bool:
     return _held_back(run, h, spent) if run.watching == 1 else _given_up(run, h, spent)
 
 
-@compiled
 def _held_back(run: Any, h: float, spent: float) -> bool:
     """Whether `patience` explicit steps, nearly in a row, were limited by stiffness."""
     weight = MEMORY if run.explicit_h > 0.0 else 1.0
@@ -65,13 +61,11 @@ def _held_back(run: Any, h: float, spent: float) -> bool:
     return bool(run.signs >= run.patience)
 
 
-@compiled
 def _to_go(run: Any) -> float:
     """The remaining time of the run, s, as far as it is known."""
     return float(run.horizon if run.horizon > 0.0 else run.t_stop - run.t)
 
 
-@compiled
 def _pace(run: Any, t: float) -> float:
     """Evaluations per simulated second over this window and the previous one; zero while these are fewer than the price."""
     if run.cost_before - run.window_cost >= max(WINDOW, run.price):
@@ -81,7 +75,6 @@ def _pace(run: Any, t: float) -> float:
     return float(spent / (t - run.earlier_t)) if spent >= run.price else 0.0
 
 
-@compiled
 def _given_up(run: Any, h: float, spent: float) -> bool:
     """Whether implicit steps have lost more than allowed."""
     if run.reach == 0.0:

@@ -11,12 +11,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from pliant.integrate.family import ATTEMPT, ERROR, TAKE, compile_dispatch
-from pliant.integrate.kernels import call_kernel, compiled, end_slope, finite, floats, ints, put, stage
+from pliant.codegen.loop_language import floats, ints
+from pliant.integrate.family import ATTEMPT, ERROR, TAKE, family_loop
+from pliant.integrate.kernels import call_kernel, end_slope, finite, put, stage
 from pliant.integrate.lu import factorise, solve
 from pliant.integrate.runge_kutta import combine, error_norm
 from pliant.integrate.runge_kutta import interpolate as on_dense_output
-from pliant.integrate.shipped_loops import Bitcode
 
 NEWTON_LIMIT = 10  # Newton-Raphson steps after which a stage counts as impossible to close
 NEWTON = 1e-8  # m or rad: after a step shorter than this, the next would be 1e-16
@@ -27,14 +27,12 @@ DETERIORATED = 0.5  # fraction of the smallest pivot at the time the partition w
 NO_PIVOT = 1e-12  # fraction of the largest entry of C_q: a row with a smaller pivot is dependent
 
 
-@compiled
 def _look(run: Any, t: float, y: int) -> None:
     """Evaluate C, its rate and C_q at a state."""
     call_kernel(run.constraints, t, y, run.p, run.held, run.work)
     run.constraint_evaluations += 1
 
 
-@compiled
 def _reduce(run: Any) -> bool:
     """Factorise C_q of the dependent coordinates, and remember its smallest pivot."""
     m, width = run.n_constraints, run.n_rates
@@ -52,7 +50,6 @@ def _reduce(run: Any) -> bool:
     return True
 
 
-@compiled
 def _choose(run: Any) -> bool:
     """Choose the dependent coordinates: pivot columns of C_q with full pivoting; False if its rows are not independent."""
     m, width = run.n_constraints, run.n_rates
@@ -83,7 +80,6 @@ def _choose(run: Any) -> bool:
     return True
 
 
-@compiled
 def _partition(run: Any) -> bool:
     """Choose independent coordinates, and keep the new choice if it is better."""
     m, before = run.n_constraints, run.least_pivot
@@ -102,7 +98,6 @@ def _partition(run: Any) -> bool:
     return True
 
 
-@compiled
 def _solved(run: Any, first: int) -> float:
     """Write -(C_q of the dependent coordinates)^-1 times the m numbers at `first` to `change`; returns the largest entry."""
     m = run.n_constraints
@@ -118,7 +113,6 @@ def _solved(run: Any, first: int) -> float:
     return largest
 
 
-@compiled
 def _shift(run: Any, t: float, y: int) -> None:
     """Move the dependent coordinates by `change`."""
     m, n, width = run.n_constraints, run.n, run.n_rates
@@ -133,7 +127,6 @@ def _shift(run: Any, t: float, y: int) -> None:
     put(y, run.placed, run.n_positions)
 
 
-@compiled
 def settle(run: Any, t: float, y: int) -> bool:
     """Solve for the dependent coordinates and rates of a state; False if Newton's method does not converge."""
     m = run.n_constraints
@@ -161,7 +154,6 @@ def settle(run: Any, t: float, y: int) -> bool:
     return True
 
 
-@compiled
 def take_step(run: Any, h: float, t_new: float) -> bool:
     """Compute k_1 ... k_(s-1) and y_new of a step h, with the state of every stage settled first."""
     c = floats(run.c, run.stages)
@@ -178,7 +170,6 @@ def take_step(run: Any, h: float, t_new: float) -> bool:
     return settle(run, min(run.t + h, t_new), run.y_new)  # t_new may be the end of a longer step, in which an event is located
 
 
-@compiled
 def _corrected(run: Any) -> float:
     """The distance by which Newton-Raphson moved the end of a step from the result of the stages, in the error norm."""
     n = run.n_controlled
@@ -189,7 +180,6 @@ def _corrected(run: Any) -> float:
     return math.sqrt(total / run.n_mean)
 
 
-@compiled
 def attempt(run: Any, h: float, t_new: float) -> float:
     """Attempt a step h and return its error (inf: not finite, < 0: loops do not close); writes y_new and k_s."""
     run.wanted = LESS * h
@@ -211,13 +201,12 @@ def attempt(run: Any, h: float, t_new: float) -> float:
     return error if finite(stage(run, run.stages), run.n) else math.inf
 
 
-@compiled
 def _extra_stages(run: Any, h: float) -> None:
     if run.extras_done:
         return
     run.extras_done = 1
     c = floats(run.c, run.stages + 1 + run.extras)
-    for i in range(run.stages + 1, c.size):
+    for i in range(run.stages + 1, run.stages + 1 + run.extras):
         combine(run, run.y_try, run.y, h, i, run.n_padded)
         settle(run, run.t + c[i] * h, run.y_try)
         call_kernel(run.rhs, run.t + c[i] * h, run.y_try, run.p, stage(run, i), run.work)
@@ -239,5 +228,4 @@ def _dispatch(run: Any, action: int, target: int, h: float, x: float) -> float:
     return 0.0
 
 
-def compile_code() -> Bitcode:
-    return compile_dispatch(_dispatch)
+LOOP = family_loop(_dispatch)

@@ -12,11 +12,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from numba import from_dtype, types
-
-from pliant.integrate.kernels import bitcode_of, call_kernel, compiled, finite, floats, ints, put
+from pliant.codegen.loop_language import floats, ints
+from pliant.integrate.kernels import Loop, call_kernel, finite, put
 from pliant.integrate.run_record import BLOCK
-from pliant.integrate.shipped_loops import Bitcode
 from pliant.integrate.stage_sums import add_terms, weigh_all
 from pliant.integrate.variation_record import LANES, VARIATION
 
@@ -41,7 +39,6 @@ def _go_along(run: Any) -> int:
     return int(run.failed)
 
 
-@compiled
 def _step(run: Any, k: int) -> None:
     """One step of the tape, cut into pieces at its corners."""
     times = floats(run.tape_t + 16 * k, 2)
@@ -81,7 +78,6 @@ def _step(run: Any, k: int) -> None:
 # ---- decisions
 
 
-@compiled
 def _decide(run: Any, t: float, h: float, x: float, begin: int, end: int, which: int) -> None:
     """Evaluate the decisions of the right-hand side at t + x h, on the cubic through both ends or on the dense output."""
     if run.interpolates:
@@ -100,21 +96,19 @@ def _decide(run: Any, t: float, h: float, x: float, begin: int, end: int, which:
     call_kernel(run.decide, t + x * h, run.y_look, run.p, run.decided + 8 * run.n_decisions * which, run.work)
 
 
-@compiled
 def _take_whole(run: Any, t: float, h: float, begin: int) -> None:
     """Compute all stages of the run's step for its dense output, which locates corners more accurately than the cubic."""
     put(run.y_begin, begin, run.n)
     put(run.k_whole, run.slopes, run.n)
     put(run.k_whole + 8 * run.stages * run.n_padded, run.slopes + 8 * run.n, run.n)
     c = floats(run.c, run.stages + 1 + run.extras)
-    for i in range(1, c.size):
+    for i in range(1, run.stages + 1 + run.extras):
         if i != run.stages:
             _sum(run, run.y_look, run.y_begin, run.k_whole, run.n_padded, h, i, run.n_padded)
             call_kernel(run.rhs, t + c[i] * h, run.y_look, run.p, run.k_whole + 8 * i * run.n_padded, run.work)
     run.interpolates = 1
 
 
-@compiled
 def _differs(run: Any, t: float, h: float, x: float, begin: int, end: int) -> bool:
     """Whether a decision at x differs from that at the beginning of this piece; the new decisions are stored after the old."""
     _decide(run, t, h, x, begin, end, 1)
@@ -126,7 +120,6 @@ def _differs(run: Any, t: float, h: float, x: float, begin: int, end: int) -> bo
     return False
 
 
-@compiled
 def _edge(run: Any, t: float, h: float, low: float, high: float, begin: int, end: int) -> float:
     """Where in low ... high the first decision changes; decisions just beyond it follow those of this piece, which go to p."""
     for _ in range(HALVINGS):
@@ -143,17 +136,14 @@ def _edge(run: Any, t: float, h: float, low: float, high: float, begin: int, end
 # ---- steps
 
 
-@compiled
 def _stage(run: Any, i: int) -> int:
     return int(run.k + 8 * i * run.n_padded)
 
 
-@compiled
 def _tangents(run: Any, i: int) -> int:
     return int(run.l + 8 * i * run.groups * run.n_rows * LANES)
 
 
-@compiled
 def _piece(run: Any, t: float, h: float, t_end: float, end: int) -> None:
     """One piece from (t, y, s) over h; end: the state there, which is written to y."""
     done, longest, before = 0.0, run.step if run.error_rows > 0 else h, run.shortened
@@ -183,7 +173,6 @@ def _piece(run: Any, t: float, h: float, t_end: float, end: int) -> None:
         run.failed = NOT_FINITE
 
 
-@compiled
 def _take(run: Any, t: float, h: float, t_end: float) -> None:
     """Compute all stages of a step h from (t, y, s), and its end."""
     c = floats(run.c, run.stages)
@@ -194,7 +183,6 @@ def _take(run: Any, t: float, h: float, t_end: float) -> None:
     _sum(run, run.s_new, run.s, run.l, whole, h, run.stages, whole)
 
 
-@compiled
 def _evaluate(run: Any, i: int, row: int, t: float, h: float) -> None:
     """Compute k_i and l_i with the coefficients of a row of the tableau."""
     whole, own = run.groups * run.n_rows * LANES, run.n_rows * LANES
@@ -205,7 +193,6 @@ def _evaluate(run: Any, i: int, row: int, t: float, h: float) -> None:
     _linearise(run, t, run.y_try, _stage(run, i), _tangents(run, i))
 
 
-@compiled
 def _linearise(run: Any, t: float, y: int, k: int, tangents: int) -> None:
     """f and f_y S + f_theta at a state, for the present seeds."""
     call_kernel(run.primal, t, y, run.p, run.out, run.work)
@@ -214,7 +201,6 @@ def _linearise(run: Any, t: float, y: int, k: int, tangents: int) -> None:
     run.evaluations += 1
 
 
-@compiled
 def _sum(run: Any, target: int, base: int, k: int, stride: int, h: float, row: int, count: int) -> None:
     """target = base + h sum a_j k_j, for `count` numbers."""
     terms = ints(run.row_first + 8 * row, 2)
@@ -223,7 +209,6 @@ def _sum(run: Any, target: int, base: int, k: int, stride: int, h: float, row: i
         add_terms(target + block, base + block, h, k + block, 8 * stride, columns, values, number)
 
 
-@compiled
 def _error(run: Any, h: float) -> float:
     """The error of the worst direction: the estimate over rtol times the size of S, both in units of the state's tolerances.
 
@@ -254,7 +239,6 @@ def _error(run: Any, h: float) -> float:
     return worst
 
 
-@compiled
 def _project(run: Any, t: float) -> None:
     """Project S onto the constraints, as the march projects the state."""
     own = run.n_rows * LANES
@@ -271,7 +255,6 @@ def _project(run: Any, t: float) -> None:
 # ---- output at requested times
 
 
-@compiled
 def _answer_inside(run: Any, t: float, h: float, t_end: float, final: bool) -> None:
     """Write state and S at requested times in t < time < t + h, by dense output; the end is included if the step continues."""
     times, ready = floats(run.query_t, run.n_queries), False
@@ -285,7 +268,6 @@ def _answer_inside(run: Any, t: float, h: float, t_end: float, final: bool) -> N
         _interpolate(run, h, (asked - t) / h)
 
 
-@compiled
 def _extra_stages(run: Any, t: float, h: float, t_end: float) -> None:
     c = floats(run.c, run.stages + 1 + run.extras)
     own = run.n_rows * LANES
@@ -293,11 +275,10 @@ def _extra_stages(run: Any, t: float, h: float, t_end: float) -> None:
         put(run.seeds + 8 * g * run.n_seeds * LANES, run.s_new + 8 * g * own, run.n_moved)
     put(run.y_try, run.y_new, run.n)
     _linearise(run, min(t + h, t_end), run.y_try, _stage(run, run.stages), _tangents(run, run.stages))
-    for i in range(run.stages + 1, c.size):
+    for i in range(run.stages + 1, run.stages + 1 + run.extras):
         _evaluate(run, i, i, t + c[i] * h, h)
 
 
-@compiled
 def _interpolate(run: Any, h: float, x: float) -> None:
     """State and S at t + x h."""
     n_k, whole = run.stages + 1 + run.extras, run.groups * run.n_rows * LANES
@@ -310,7 +291,6 @@ def _interpolate(run: Any, h: float, x: float) -> None:
     run.next_query += 1
 
 
-@compiled
 def _weigh(run: Any, x: float) -> None:
     """Weights of the stages in the dense output, in the nested form used by the explicit methods."""
     n_k, basis = run.stages + 1 + run.extras, x
@@ -322,7 +302,6 @@ def _weigh(run: Any, x: float) -> None:
         basis *= (1.0 - x) if m % 2 == 0 else x
 
 
-@compiled
 def _answer_at(run: Any, t: float, y: int) -> None:
     """Write the output requested at the end of a step."""
     times, whole = floats(run.query_t, run.n_queries), run.groups * run.n_rows * LANES
@@ -332,6 +311,4 @@ def _answer_at(run: Any, t: float, y: int) -> None:
         run.next_query += 1
 
 
-def compile_code() -> Bitcode:
-    """int64 go_along(VARIATION*)."""
-    return bitcode_of(_go_along, types.int64, from_dtype(VARIATION))
+LOOP = Loop(_go_along, (VARIATION,))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pliant.results.ledger import Extremes, exchange
 from pliant.results.table import HELD, QUANTITIES
 
-if TYPE_CHECKING:  # casadi and numba are imported when a run begins
+if TYPE_CHECKING:  # casadi and LLVM are imported when a run begins
     from pliant.codegen.llvm import MachineCode
     from pliant.integrate.course import Course
     from pliant.run.evidence import Evidence

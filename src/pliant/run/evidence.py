@@ -18,7 +18,7 @@ from pliant.run.accounts import row_error
 from pliant.run.beam_limits import BeamLimits, limits_of
 from pliant.run.observed import values_of
 
-if TYPE_CHECKING:  # casadi and numba are imported when a run begins
+if TYPE_CHECKING:  # casadi and LLVM are imported when a run begins
     from pliant.dynamics.tree import Node, Tree
     from pliant.integrate.course import Course
     from pliant.integrate.methods import Method

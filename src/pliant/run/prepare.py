@@ -21,7 +21,7 @@ from pliant.results.drawing import Drawing
 from pliant.run.recent import HashedOnce, Recent
 from pliant.run.system_memory import SystemMemory
 
-if TYPE_CHECKING:  # casadi and numba are imported when a run begins
+if TYPE_CHECKING:  # casadi and LLVM are imported when a run begins
     from pliant.codegen.directional_kernel import DirectionalKernel
     from pliant.codegen.function import TracedFunction
     from pliant.codegen.jacobian_kernel import JacobianKernel

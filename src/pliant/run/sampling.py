@@ -13,7 +13,7 @@ from pliant.errors import ModelError
 from pliant.results.table import QUANTITIES
 from pliant.run.instants import Schedule
 
-if TYPE_CHECKING:  # casadi and numba are imported when a run begins
+if TYPE_CHECKING:  # casadi and LLVM are imported when a run begins
     from pliant.codegen.llvm import MachineCode
     from pliant.integrate.phase_tables import Updates
     from pliant.integrate.stepper import Stepper

@@ -40,7 +40,7 @@ from pliant.run.save_times import Every, Times, check_rows, save_plan, save_wind
 from pliant.run.starts import check_start, lightened
 from pliant.run.to_file import check_target, to_file
 
-if TYPE_CHECKING:  # casadi and numba are imported when a run begins
+if TYPE_CHECKING:  # casadi and LLVM are imported when a run begins
     from pliant.integrate.phase_tables import PiecesOfTime
     from pliant.integrate.stepper import Located, Outcome, Stepper
     from pliant.integrate.time_pieces import Pieces as TimePieces

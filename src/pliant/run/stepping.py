@@ -35,7 +35,7 @@ from pliant.run.provenance import Provenance
 from pliant.run.simulate import AUTO, Run, compiled_for, method_of, state_of
 from pliant.trace.layout import FOREVER, POSITIONS, RATES
 
-if TYPE_CHECKING:  # numba is imported when a run begins
+if TYPE_CHECKING:  # LLVM is imported when a run begins
     from pliant.integrate.pausing_stepper import PausingStepper, SavedMarch
 
 Floats = NDArray[np.float64]

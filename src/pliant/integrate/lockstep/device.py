@@ -16,7 +16,7 @@ from pliant.codegen.member_lanes import Lanes
 from pliant.errors import SolveError
 from pliant.host.cuda import Buffers, Device, DeviceError, Driver, Kernel, Module, Rounds, batches, run_batch
 from pliant.host.object_cache import ObjectCache, content_key
-from pliant.host.processor import VERSIONS
+from pliant.host.processor import VERSIONS, optimised
 from pliant.integrate.lockstep.gpu import CONSTANTS_SYMBOL, RECORD_SYMBOL
 from pliant.integrate.lockstep.lists import COUNTS
 from pliant.integrate.lockstep.runs import (
@@ -25,7 +25,6 @@ from pliant.integrate.lockstep.runs import (
     LockstepMembers,
     LockstepTolerances,
     inputs_of,
-    optimised,
 )
 from pliant.integrate.lockstep.tables import SHARED, LockstepModel
 from pliant.integrate.lockstep.text import LockstepText

@@ -9,13 +9,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import llvmlite.binding as llvm
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.codegen.member_lanes import Lanes
 from pliant.host.object_cache import ObjectCache, content_key
-from pliant.host.processor import VERSIONS, Target, host, load_object
+from pliant.host.processor import VERSIONS, Target, host, load_object, optimised
 from pliant.integrate.lockstep.events import TALLIED
 from pliant.integrate.lockstep.tables import SHARED, LockstepModel
 from pliant.integrate.lockstep.text import HOST_ENTRY, LockstepText
@@ -41,19 +40,6 @@ def host_width() -> int:
     """Members in a vector: as many as fill the processor's widest registers."""
     features = host().features.split(",")
     return 8 if "+avx512f" in features else 4 if "+avx" in features else 2
-
-
-def optimised(text: str, machine: Any, level: int = 3, unroll: bool = True) -> Any:
-    """The module of a text after LLVM's passes for a target."""
-    module = llvm.parse_assembly(text)
-    module.triple = machine.triple
-    module.data_layout = str(machine.target_data)
-    module.verify()
-    options = llvm.create_pipeline_tuning_options(speed_level=level)
-    options.loop_unrolling = unroll
-    builder = llvm.create_pass_builder(machine, options)
-    builder.getModulePassManager().run(module, builder)
-    return module
 
 
 def object_code_of(text: str, target: Target, folder: Path | None) -> bytes:

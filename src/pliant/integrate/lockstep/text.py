@@ -8,11 +8,12 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import groupby
 
+from pliant.codegen.function_writer import intrinsics_text
 from pliant.codegen.guards import ALL_IDLE, ALWAYS, MOST_SEPARATE
 from pliant.codegen.member_lanes import Lanes, MemberProgram, intrinsics, member_text, sines_text
 from pliant.codegen.own_functions import CONSTANTS as OWN_CONSTANTS
 from pliant.codegen.own_functions import OWN
-from pliant.codegen.plain import Setting, Slots, in_space, intrinsics_text, plain_text
+from pliant.codegen.plain import Setting, Slots, in_space, plain_text
 from pliant.integrate.lockstep.attempt import AttemptWriter
 from pliant.integrate.lockstep.copies import COPYING, DECLARED
 from pliant.integrate.lockstep.events import GAP, RENEWAL, TALLIED
