@@ -315,9 +315,12 @@ class FunctionWriter:
             isinstance(part, (ast.Constant, ast.Name, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.Load))
             for part in parts
         )
-        if not simple or any(name in self.locals or name in self.fixed or value is None for name, value in names.items()):
+        if not simple or any(self.is_local(name) or value is None for name, value in names.items()):
             return None
         return eval(ast.unparse(node), {}, names)
+
+    def is_local(self, name: str) -> bool:
+        return name in self.locals or name in self.fixed
 
     def named(self, node: ast.Name) -> Value:
         return self.constant(self.constant_named(node.id), node)

@@ -202,11 +202,7 @@ class _Writer(FunctionWriter):
         return self.let(f"getelementptr {array.item}, ptr {name}, i64 {index}"), array.item
 
     def loaded(self, node: ast.expr) -> Value:
-        if (
-            isinstance(node, ast.Attribute)
-            and isinstance(node.value, ast.Name)
-            and node.value.id not in {**self.locals, **self.fixed}
-        ):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and not self.is_local(node.value.id):
             found = getattr(self.names.get(node.value.id), node.attr, None)
             if isinstance(found, (int, float)):  # math.inf
                 return self.constant(found)
