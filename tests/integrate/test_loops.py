@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from pliant.errors import SolveError
 from pliant.integrate import compiled_loops
 
 RUN_ONCE = """
@@ -69,11 +70,19 @@ def test_the_key_of_a_loop_covers_every_source_it_is_made_of(monkeypatch):
     """Its own, those it imports, and the compiler's: each in turn is read as something else."""
     read = Path.read_text
     keys = {compiled_loops.sources_key.__wrapped__("radau")}
-    for other in ("radau", "coupled", "lu", "kernels", "run_record", "function_writer", "loop_compiler", "loop_language"):
+    for other in ("radau", "coupled", "lu", "kernels", "run_record", "function_writer", "loop_compiler", "compiled_loops"):
         changed = f"{other}.py"
         monkeypatch.setattr(Path, "read_text", lambda path, name=changed: read(path) + "\n" * (path.name == name))
         keys.add(compiled_loops.sources_key.__wrapped__("radau"))
     assert len(keys) == 9
+
+
+def test_a_process_whose_sources_have_changed_loads_no_loop(monkeypatch):
+    """Functions and constants of the old sources under the key of the new ones would spoil the cache."""
+    monkeypatch.setattr(compiled_loops, "_loaded", {})
+    monkeypatch.setattr(compiled_loops, "_AT_START", {**compiled_loops._AT_START, "march.py": (0, 0)})
+    with pytest.raises(SolveError, match="their sources must not change while a process uses them"):
+        compiled_loops.address_of_loop("march", compiled_loops.Stages())
 
 
 def test_every_loop_is_compiled_for_this_processor():

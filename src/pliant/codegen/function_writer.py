@@ -49,7 +49,10 @@ def llvm_type(kind: Kind) -> str:
 def parsed(function: Function) -> ast.FunctionDef:
     """The syntax tree of a function."""
     code = function.__code__
-    return _functions_of(code.co_filename)[code.co_firstlineno]
+    tree = _functions_of(code.co_filename).get(code.co_firstlineno)
+    if tree is None or tree.name != function.__name__:
+        raise SyntaxError(f"{code.co_filename}:{code.co_firstlineno}: the source of {function.__name__} is not there")
+    return tree
 
 
 @functools.cache

@@ -1,6 +1,7 @@
 """The time loops as machine code, loaded at first use: object code from the disk cache, or compiled now and stored there.
 
-Compiling takes a second or two, once on a machine. A stale loop is impossible, because the keys cover all sources.
+Compiling takes a second or two, once on a machine. A stale loop is impossible: the keys cover all sources, and a process whose
+sources have changed since it started loads none.
 """
 
 from __future__ import annotations
@@ -8,13 +9,14 @@ from __future__ import annotations
 import ctypes
 import functools
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from pliant import codegen
 from pliant.codegen.loop_language import ENTRY
+from pliant.errors import SolveError
 from pliant.host.cache_folder import user_cache
 from pliant.host.object_cache import ObjectCache, content_key
 from pliant.host.processor import VERSIONS, Target, host, load_object, optimised, require_functions
@@ -25,17 +27,12 @@ from pliant.integrate.methods import METHODS
 CompiledLoop = Callable[..., Any]  # numbers, and records by address -> code of `status`, or the family's answer
 
 WORDS = "compiling the time loop for this processor, once on this machine ({})"
-_C_FUNCTIONS = (
-    "exp",
-    "log",
-    "memcpy",
-    "memmove",
-    "memset",
-    "pow",
-)  # C functions that the loops call; LLVM must know them beforehand
+# C functions that the loops call, which LLVM must know beforehand.
+_C_FUNCTIONS = ("exp", "log", "memcpy", "memmove", "memset", "pow")
 FEW = 25  # LLVM's measure of a function that is inlined into a large loop; by default 225
 _BESIDE = re.compile(r"^from pliant\.integrate\.(\w+) import", re.MULTILINE)
-_COMPILER = ("function_writer", "loop_compiler", "loop_language")
+_HERE = Path(__file__)
+_COMPILER = (_HERE, *(Path(codegen.__path__[0]) / f"{name}.py" for name in ("function_writer", "loop_compiler", "loop_language")))
 
 
 def compiled_loop(name: str, stages: Stages) -> CompiledLoop:
@@ -82,6 +79,8 @@ _loaded: dict[str, tuple[int, Any]] = {}  # addresses are valid as long as their
 
 def _load(name: str, stages: Stages) -> tuple[int, Any]:
     with stages.stage("loops"):
+        if _stamps() != _AT_START:
+            raise SolveError("time loops: their sources must not change while a process uses them, but did; start it again")
         target, folder = host(), user_cache("loops")
         key = content_key((name, sources_key(name), *VERSIONS, target.triple, target.cpu, target.features))
         cache = None if folder is None else ObjectCache(folder)
@@ -112,11 +111,16 @@ def sources_key(loop: str) -> str:
     while waiting:
         name = waiting.pop()
         if name not in sources:
-            sources[name] = (Path(__file__).parent / f"{name}.py").read_text()
+            sources[name] = (_HERE.parent / f"{name}.py").read_text()
             waiting += _BESIDE.findall(sources[name])
-    return content_key(f"{name} {text}" for name, text in [*sorted(sources.items()), *_compiler_sources()])
+    compiler = ((path.name, path.read_text()) for path in _COMPILER)
+    return content_key(f"{name} {text}" for name, text in [*sorted(sources.items()), *compiler])
 
 
-def _compiler_sources() -> Iterable[tuple[str, str]]:
-    folder = Path(codegen.__path__[0])
-    return ((name, (folder / f"{name}.py").read_text()) for name in _COMPILER)
+def _stamps() -> dict[str, tuple[int, int]]:
+    """When the sources of all loops and of the compiler were written, and their sizes."""
+    found = {path.name: path.stat() for path in (*_HERE.parent.glob("*.py"), *_COMPILER)}
+    return {name: (stat.st_mtime_ns, stat.st_size) for name, stat in found.items()}
+
+
+_AT_START = _stamps()
