@@ -10,9 +10,10 @@ import mpmath
 import numpy as np
 import pytest
 
+from pliant.codegen.function_writer import intrinsics_text
 from pliant.codegen.operations import LIBRARY
 from pliant.codegen.own_functions import CONSTANTS, OWN
-from pliant.codegen.plain import Setting, intrinsics_text, plain_text
+from pliant.codegen.plain import Setting, plain_text
 from pliant.host.processor import host, load_object
 
 RANGES = {

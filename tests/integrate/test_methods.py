@@ -48,6 +48,6 @@ def test_numpy_numbers_are_numbers():
     assert RKF45(rtol=np.float64(1e-6), atol=np.array([1e-9, 1e-8])).atol == (1e-9, 1e-8)
 
 
-def test_naming_a_method_does_not_import_numba():
-    code = "import sys, pliant.integrate; sys.exit('numba' in sys.modules)"
+def test_naming_a_method_imports_no_loop():
+    code = "import sys, pliant.integrate; sys.exit('pliant.integrate.march' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -39,10 +39,10 @@ def same(left: pl.Result, right: pl.Result) -> bool:
 
 def entries(monkeypatch: pytest.MonkeyPatch, run: Callable[[], pl.Result]) -> tuple[pl.Result, int]:
     """A run, and how often it entered the compiled loop."""
-    loop, calls = stepper.march_loop, []
+    loop, calls = stepper.compiled_loop, []
 
-    def counting(stages: object) -> Callable[[int], int]:
-        machine_code = loop(stages)  # type: ignore[arg-type]
+    def counting(name: str, stages: object) -> Callable[[int], int]:
+        machine_code = loop(name, stages)  # type: ignore[arg-type]
 
         def call(address: int) -> int:
             calls.append(address)
@@ -50,7 +50,7 @@ def entries(monkeypatch: pytest.MonkeyPatch, run: Callable[[], pl.Result]) -> tu
 
         return call
 
-    monkeypatch.setattr(stepper, "march_loop", counting)
+    monkeypatch.setattr(stepper, "compiled_loop", counting)
     return run(), len(calls)
 
 
