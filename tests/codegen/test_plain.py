@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from pliant.codegen.plain import MOST_AT_ONCE, ROLLED, Setting, Slots, at_once, intrinsics_text, plain_text
+from pliant.ensemble.lockstep.runs import optimised
 from pliant.host.processor import host, load_object
-from pliant.integrate.lockstep.runs import optimised
 
 N = 5
 

@@ -11,8 +11,8 @@ from pliant.codegen.llvm import compile_function
 from pliant.codegen.program import read_program
 from pliant.codegen.schedule import make_schedule
 from pliant.codegen.sincos import BATCH, LARGEST, batch_text, near_text
+from pliant.ensemble.lockstep.runs import optimised
 from pliant.host.processor import host, load_object
-from pliant.integrate.lockstep.runs import optimised
 
 
 def sines(n):
