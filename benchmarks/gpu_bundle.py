@@ -134,6 +134,7 @@ def bundle(
     from pliant.ensemble.lockstep.device import device_text, ptx_of
     from pliant.ensemble.lockstep.gpu import CONSTANTS_SYMBOL, RECORD_SYMBOL
     from pliant.ensemble.lockstep.lists import COUNTS
+    from pliant.ensemble.lockstep.rounds import kernels_of
     from pliant.ensemble.lockstep.runs import HostLoop, HostRuns, LockstepMembers, LockstepTolerances, inputs_of
     from pliant.ensemble.lockstep.tables import SHARED
     from pliant.ensemble.lockstep_model import corner_speeds, lockstep_model
@@ -167,7 +168,7 @@ def bundle(
     ends = HostRuns(loop).run(members, tolerances, 1)
     text = device_text(model, method.tableau, own)
     (folder / f"{name}.ptx").write_bytes(ptx_of(text, user_cache("machine-code")))
-    facts = {"name": name, "kernels": list(text.kernels.items()), "lane_bytes": 8 * text.records.size, "lists": COUNTS,
+    facts = {"name": name, "kernels": list(kernels_of(text).items()), "lane_bytes": 8 * text.records.size, "lists": COUNTS,
              "fields": SHARED, "numbers": numbers, "recipe": recipe, "n": model.n, "changing": changing,
              "pairs": len(model.pairs), "works": model.n_works, "t_end": t_end, "controlled": n,
              "count": len(next(iter(starts.values()))), "y0": traced.y0.tolist(),

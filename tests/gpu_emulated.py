@@ -11,7 +11,7 @@ import numpy as np
 
 from pliant.ensemble.lockstep.gpu import apart_by
 from pliant.ensemble.lockstep.lists import APPEND, COUNTS, KINDS, OWN_LANE
-from pliant.ensemble.lockstep.rounds import ATTEMPT, KERNELS, LIST
+from pliant.ensemble.lockstep.rounds import ATTEMPT, KERNELS, LIST, gpu_text
 from pliant.ensemble.lockstep.runs import optimised
 from pliant.ensemble.lockstep.text import LockstepText
 from pliant.host.cuda import WARP, Device
@@ -149,7 +149,7 @@ def on_this_processor(text: LockstepText) -> str:
     lanes.
     """
     text.together = text.asynchronous = False
-    source = text.rounds()
+    source = gpu_text(text)
     for there, here in {APPEND: APPEND_ALONE, OWN_LANE: OWN_LANE_ALONE}.items():
         assert there in source
         source = source.replace(there, here)

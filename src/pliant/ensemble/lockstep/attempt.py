@@ -1,10 +1,19 @@
-"""One attempt of a lock-step loop as LLVM text: for every lane, all stages of a step, its end and its error."""
+"""The lock-step loop for this processor as LLVM text: attempts on vectors of members, judged one member at a time."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from pliant.codegen.plain import plain_text
 from pliant.codegen.sincos import real
 from pliant.ensemble.lockstep.ends import EndWriter
+from pliant.ensemble.lockstep.judge import JUDGES
 from pliant.ensemble.lockstep.starts import StartWriter
+
+if TYPE_CHECKING:
+    from pliant.ensemble.lockstep.text import LockstepText
+
+HOST_ENTRY = "lockstep_members"
 
 
 class AttemptWriter(StartWriter, EndWriter):
@@ -39,3 +48,26 @@ class AttemptWriter(StartWriter, EndWriter):
                 self._survey(some_start, "surveyed")
             if i == 2:
                 self._bend(some_start, "begun")
+
+
+def host_text(text: LockstepText) -> str:
+    """`void HOST_ENTRY(ptr shared, ptr memory)`: runs members from the queue until none is left."""
+    width = text.lanes.width
+    active = text.slots.first("active") * width
+    lines = [f"define void @{HOST_ENTRY}(ptr %shared, ptr %memory) nounwind {{", "entry:"]
+    for lane in range(width):
+        lines += [f"  %lane{lane} = getelementptr double, ptr %memory, i64 {lane}",
+                  f"  call void @take(ptr %lane{lane}, ptr %shared)"]  # fmt: skip
+    lines += ["  br label %test", "test:"]
+    total = "0.0"
+    for lane in range(width):
+        lines += [f"  %at{lane} = getelementptr double, ptr %memory, i64 {active + lane}",
+                  f"  %active{lane} = load double, ptr %at{lane}",
+                  f"  %sum{lane} = fadd double %active{lane}, {total}"]  # fmt: skip
+        total = f"%sum{lane}"
+    lines += [f"  %some = fcmp une double {total}, 0.0", "  br i1 %some, label %go, label %done", "go:",
+              "  call void @attempt(ptr %memory, ptr %shared)"]  # fmt: skip
+    lines += [f"  call void @judge(ptr %lane{lane}, ptr %shared)" for lane in range(width)]
+    lines += ["  br label %test", "done:", "  ret void", "}"]
+    judges = plain_text(JUDGES, text.setting(text.slots))
+    return "\n".join([*text.parts(), judges, AttemptWriter(text).text(), *lines, ""])

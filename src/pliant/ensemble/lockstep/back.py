@@ -9,8 +9,8 @@ from pliant.codegen.guards import MOST_SEPARATE
 from pliant.codegen.plain import at_once
 from pliant.ensemble.lockstep.events import CUT, PEAK, bracket, dead_of, is_quiet, near_enough
 
-# Supplied by a structure (`LockstepText`): tables, and the numbers of controlled states, of those whose rates are states, of stored
-# rates of the others and of carried components, and of guards.
+# Supplied by a structure (`LockstepLayout`): tables, and the numbers of controlled states, of those whose rates are states, of
+# stored rates of the others and of carried components, and of guards.
 table: Any = None
 N_C = N_CHAINED = N_ROWS = N_CARRIED = N_GUARDS = 0
 INF = inf

@@ -15,6 +15,7 @@ import numpy as np
 from pliant.codegen.member_lanes import Lanes
 from pliant.ensemble.lockstep.gpu import CONSTANTS_SYMBOL, RECORD_SYMBOL
 from pliant.ensemble.lockstep.lists import COUNTS
+from pliant.ensemble.lockstep.rounds import gpu_text, kernels_of
 from pliant.ensemble.lockstep.runs import (
     LOCKSTEP_VERSION,
     LockstepEnds,
@@ -42,7 +43,7 @@ def device_text(model: LockstepModel, tableau: Tableau, own_constants: bool, asy
 
 def ptx_of(text: LockstepText, folder: Path | None) -> bytes:
     """The kernels as PTX, kept in the folder for later processes; no GPU is needed to write it."""
-    source = text.rounds()
+    source = gpu_text(text)
     target = TARGETS[text.asynchronous]
     key = content_key((source, TRIPLE, *target, *VERSIONS, LOCKSTEP_VERSION))
     cache = None if folder is None else ObjectCache(folder)
@@ -76,7 +77,7 @@ def gpus() -> list[Device]:
 def rounds_of(device: Device, text: LockstepText, ptx: bytes) -> Rounds:
     """The kernels on one GPU."""
     module = Module(device, ptx)
-    kernels = [Kernel(module, name, shared_bytes) for name, shared_bytes in text.kernels.items()]
+    kernels = [Kernel(module, name, shared_bytes) for name, shared_bytes in kernels_of(text).items()]
     return Rounds(tuple(kernels), 8 * text.records.size, COUNTS)
 
 

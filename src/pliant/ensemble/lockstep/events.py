@@ -25,7 +25,7 @@ UNEXPLAINED, FAR, HALVED = 0.1, 2.2, 8.0
 IN_ALL = 256.0  # by what it is shorter then
 
 
-# Supplied by a structure (`LockstepText`): tables, and the number of pairs.
+# Supplied by a structure (`LockstepLayout`): tables, and the number of pairs.
 table: Any = None
 N_P = 0
 INF = inf

@@ -49,8 +49,9 @@ DEAD = 2.0**-50  # of the size of the state: a smaller gap is neither open nor c
 
 CONSTANTS = {name: value for name, value in {**vars(events), **vars(lengths), **globals()}.items()
              if name.isupper() and isinstance(value, (int, float))} | {"INF": inf, "NAN": nan}  # fmt: skip
-# Supplied by a structure (`LockstepText`): tables, and the numbers of states, controlled states, works, stored rates of controlled
-# and of carried components, events, pairs, changing entries of p, a member's own constants, entries of a head, tips and limits.
+# Supplied by a structure (`LockstepLayout`): tables, and the numbers of states, controlled states, works, stored rates of
+# controlled and of carried components, events, pairs, changing entries of p, a member's own constants, entries of a head, tips and
+# limits.
 table: Any = None
 N = N_C = N_W = N_ROWS = N_CARRIED = N_E = N_P = N_CHANGING = N_OWN = N_HEAD = N_TIPS = N_LIMIT = LATER = 0
 INF, NAN = inf, nan

@@ -18,7 +18,7 @@ MOST_TIMES, LEAST_AGAIN = 3.0, 0.1
 NEARER = 0.5  # of a step to an event that ended before it: another such step follows only if the event is nearer than that
 AFTER_TOUCH = 3.0  # least growth after the first step of a touch: only its error is that of a force that is not smooth
 
-# Supplied by a structure (`LockstepText`): tables, and the number of limits.
+# Supplied by a structure (`LockstepLayout`): tables, and the number of limits.
 table: Any = None
 N_LIMIT = 0
 INF = inf

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 
 from pliant.codegen.plain import in_space
 from pliant.ensemble.lockstep.gpu import CONSTANT_SPACE, STAGES
+from pliant.ensemble.lockstep.staging import KEPT
 from pliant.ensemble.lockstep.tables import SHARED
 
 if TYPE_CHECKING:
     from pliant.ensemble.lockstep.text import LockstepText
-
-
-KEPT = "kept"  # see `Staging.kept`
 
 
 class LineWriter:

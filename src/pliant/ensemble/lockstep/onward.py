@@ -29,7 +29,7 @@ from pliant.ensemble.lockstep.lengths import (
 
 LEFT, REPEATED, TAKEN = range(3)  # for `judge`; the step is repeated with another length; it is taken, and the next one is chosen
 
-# Supplied by a structure (`LockstepText`).
+# Supplied by a structure (`LockstepLayout`).
 table: Any = None
 N_LIMIT = 0
 

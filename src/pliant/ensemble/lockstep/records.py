@@ -21,7 +21,7 @@ from pliant.ensemble.lockstep.tables import NUMBERS
 from pliant.host.cuda import WARP
 
 if TYPE_CHECKING:
-    from pliant.ensemble.lockstep.text import LockstepText
+    from pliant.ensemble.lockstep.layout import LockstepLayout
 
 STORED, JUDGED = "stored_", "judged_"  # prefixes of the functions that begin members, and of those that judge them
 SCRATCH = ("hit", "sought")  # what judging only needs meanwhile
@@ -39,7 +39,7 @@ READ = ("t_stop", "next_row", "atol_works", "sure")  # a sector that they read
 class Records:
     """The layout of a member's numbers, and the functions that judge members there."""
 
-    def __init__(self, text: LockstepText) -> None:
+    def __init__(self, text: LockstepLayout) -> None:
         self.text = text
 
     @cached_property

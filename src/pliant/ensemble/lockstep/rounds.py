@@ -9,11 +9,16 @@ have the same contacts closed and go through the same branches.
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pliant.codegen.plain import ROLLED
-from pliant.ensemble.lockstep.gpu import CONSTANT_SPACE, OPAQUE, RECORD_SYMBOL, apart_by
+from pliant.codegen.plain import ROLLED, in_space, plain_text
+from pliant.ensemble.lockstep.copies import COPYING, DECLARED
+from pliant.ensemble.lockstep.gpu import CONSTANT_SPACE, OPAQUE, RECORD_SYMBOL, apart_by, gpu_functions
+from pliant.ensemble.lockstep.gpu_attempt import GpuAttemptWriter
 from pliant.ensemble.lockstep.lists import COUNTS, KINDS, lists_text
+from pliant.ensemble.lockstep.onward import OF_STARTS, OF_STEPS
 from pliant.ensemble.lockstep.records import JUDGED, RECORD, STORED
 from pliant.host.cuda import WARP
 
@@ -23,13 +28,49 @@ if TYPE_CHECKING:
 KERNELS = tuple(f"lockstep_{name}" for name in ("begin", "list", "attempt", "judge"))
 BEGIN, LIST, ATTEMPT, JUDGE = KERNELS
 JUDGE_REGISTERS = 128  # so that 16 warps run at a time, if there is no room to judge in shared memory
-MOST_MIXING = 1  # pairs: with so few, members of different kinds may make attempts together
 FEWEST = 24  # of 32 threads: with fewer members, those of a warp are put back
 MOST_ATTEMPTS = 16  # in one round, if kinds may mix: then the host can look
 COPIED_AT_ONCE = 4  # records
 
 _ARGUMENTS = "ptr addrspace(1) %lanes, ptr addrspace(1) %lists, i64 %size"
 _SHARED = f"  %shared = addrspacecast ptr addrspace({CONSTANT_SPACE}) @{RECORD_SYMBOL} to ptr"
+
+
+def kernels_of(text: LockstepText) -> dict[str, int]:
+    """By name: bytes of a multiprocessor's shared memory per thread."""
+    return {BEGIN: 0, LIST: 0, ATTEMPT: 8 * apart_by(text.staging.doubles), JUDGE: text.records.shared_bytes}
+
+
+def gpu_text(text: LockstepText) -> str:
+    """The kernels, and all functions that they call."""
+    functions = gpu_functions(text.staging.doubles, text.model.n_constants)
+    of_starts = plain_text(OF_STARTS, text.setting(text.records.slots, 0, text.records.stride))
+    setting = text.setting(text.staging.numbers, 0, 1)
+    written = {"corner_ahead": (("ptr", "double"), "double"), "event_ahead": (("ptr", "ptr", "double"), "double")}
+    setting = replace(setting, declared={**setting.declared, **written})
+    attempts = [of_starts, plain_text(OF_STEPS, setting), text.staging.functions(), GpuAttemptWriter(text).text()]
+    judges = [text.records.begins(), text.records.functions(), rounds_text(text)]
+    needed = [functions, DECLARED, COPYING[text.asynchronous], *text.parts()]
+    return in_memory("\n".join([*needed, *attempts, *judges]), CONSTANT_SPACE)
+
+
+def in_memory(text: str, space: int) -> str:
+    """Reads constants that take two instructions to write from constant memory, which costs none; short ones stay in the code."""
+    places: dict[str, int] = {}
+    lines: list[str] = []
+    for line in text.split("\n"):
+        if line.startswith("  ") and "phi" not in line:
+            for literal in dict.fromkeys(re.findall(r"\b0x[0-9A-F]{16}\b", line)):
+                if literal.endswith("00000000"):
+                    continue
+                place = places.setdefault(literal, len(places))
+                at = f"getelementptr (double, {in_space(space)} @literals, i64 {place})"
+                lines.append(f"  %literal{len(lines)} = load double, {in_space(space)} {at}")
+                line = line.replace(literal, f"%literal{len(lines) - 1}")
+        lines.append(line)
+    listed = ", ".join(f"double {literal}" for literal in places)
+    table = f"@literals = addrspace({space}) externally_initialized global [{len(places)} x double] [{listed}]"
+    return "\n".join([*lines, table, ""])
 
 
 def _lane(text: LockstepText, number: str) -> list[str]:

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.codegen.member_lanes import Lanes
+from pliant.ensemble.lockstep.attempt import HOST_ENTRY, host_text
 from pliant.ensemble.lockstep.events import TALLIED
 from pliant.ensemble.lockstep.tables import SHARED, LockstepModel
-from pliant.ensemble.lockstep.text import HOST_ENTRY, LockstepText
+from pliant.ensemble.lockstep.text import LockstepText
 from pliant.host.object_cache import ObjectCache, content_key
 from pliant.host.processor import VERSIONS, Target, host, load_object
 from pliant.integrate.tableaus import Tableau
@@ -81,7 +82,7 @@ class HostLoop:
     ) -> HostLoop:
         text = LockstepText(model, tableau, Lanes(width or host_width(), own_constants))
         target = host()
-        return cls(text, load_object(object_code_of(text.host(), target, folder), target))
+        return cls(text, load_object(object_code_of(host_text(text), target, folder), target))
 
     def __call__(self, shared: int, memory: int) -> None:
         self._function(shared, memory)

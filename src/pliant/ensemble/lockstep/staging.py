@@ -19,10 +19,10 @@ from pliant.codegen.program import PARAMETER, Program
 from pliant.ensemble.lockstep.copies import SINCE_LOOK, SINCE_STEP, copies_texts
 from pliant.ensemble.lockstep.events import CUT
 from pliant.ensemble.lockstep.gpu import apart_by
-from pliant.ensemble.lockstep.records import READ, RECORD, SECTOR
+from pliant.ensemble.lockstep.records import READ, RECORD, SECTOR, Records
 
 if TYPE_CHECKING:
-    from pliant.ensemble.lockstep.text import LockstepText
+    from pliant.ensemble.lockstep.layout import LockstepLayout
 
 Number = tuple[str, int]  # name and index
 
@@ -33,6 +33,7 @@ MADE = ("error", "calm", "limit")  # what an attempt finds out
 OF_EVENTS = ("side", "g", "gd", "gdd")
 AWAKE = "awake"  # the guards that are awake
 ENDED = "ended"
+KEPT = "kept"  # see `Staging.kept`
 MEMORY = "memory"  # the address of the thread's own memory
 OWN = (RECORD, AWAKE, MEMORY)  # what is not in a record
 
@@ -40,8 +41,8 @@ OWN = (RECORD, AWAKE, MEMORY)  # what is not in a record
 class Staging:
     """Where these numbers are, by slots of a thread; and the functions that copy them."""
 
-    def __init__(self, text: LockstepText) -> None:
-        self.text = text
+    def __init__(self, text: LockstepLayout, records: Records) -> None:
+        self.text, self.records = text, records
 
     # ---- places
 
@@ -198,7 +199,7 @@ class Staging:
     @property
     def put(self) -> list[tuple[int, int, int]]:
         """Places in a record, slots, and with which bit of `left` the place is `apart` further."""
-        end, events = self.text.records.until_end, self.text.records.place("g", 0)
+        end, events = self.records.until_end, self.records.place("g", 0)
 
         def since(place: int) -> int:
             return SINCE_STEP if place < end else SINCE_LOOK if events <= place < events + self.apart[SINCE_LOOK] else 0
@@ -207,7 +208,7 @@ class Staging:
 
     def _in_sectors(self, pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
         """These, and what else is in their sectors, if that is known here or is nothing: part of a sector is slow to write."""
-        records = self.text.records
+        records = self.records
         if records.stride != 1:
             return pairs
         known = dict(self._pairs((x for x in self.at_end if x[0] not in OWN), self.at_end))
@@ -222,7 +223,7 @@ class Staging:
     @property
     def apart(self) -> dict[int, int]:
         """Distances between the present and what is not yet the present."""
-        records = self.text.records
+        records = self.records
         return {0: 0, SINCE_STEP: records.until_end, SINCE_LOOK: records.place("g_new", 0) - records.place("g", 0)}
 
     def functions(self) -> str:
@@ -232,7 +233,7 @@ class Staging:
 
     def _pairs(self, numbers: Iterable[Number], slots: Mapping[Number, int]) -> list[tuple[int, int]]:
         """(Place in a record, slot)."""
-        return [(self.text.records.place(*number), slots[number]) for number in numbers]
+        return [(self.records.place(*number), slots[number]) for number in numbers]
 
 
 def _read(program: Program, n_changing: int) -> set[int]:

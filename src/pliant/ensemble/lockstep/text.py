@@ -1,125 +1,19 @@
-"""The lock-step loop as LLVM text, for this processor or a GPU: attempts on vectors of members, judged one member at a time."""
+"""The memory of a lock-step loop: of a vector of members on this processor, or of a GPU's thread."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import cached_property
-from itertools import groupby
 
-from pliant.codegen.guards import ALL_IDLE, ALWAYS, MOST_SEPARATE
-from pliant.codegen.member_lanes import Lanes, MemberProgram, intrinsics, member_text, sines_text
-from pliant.codegen.own_functions import CONSTANTS as OWN_CONSTANTS
-from pliant.codegen.own_functions import OWN
-from pliant.codegen.plain import Setting, Slots, in_space, intrinsics_text, plain_text
-from pliant.ensemble.lockstep.attempt import AttemptWriter
-from pliant.ensemble.lockstep.copies import COPYING, DECLARED
-from pliant.ensemble.lockstep.events import GAP, RENEWAL, TALLIED
-from pliant.ensemble.lockstep.gpu import CONSTANT_SPACE, apart_by, gpu_functions
-from pliant.ensemble.lockstep.gpu_attempt import GpuAttemptWriter
-from pliant.ensemble.lockstep.judge import CONSTANTS, JUDGES
-from pliant.ensemble.lockstep.lines import KEPT
-from pliant.ensemble.lockstep.lists import PAIR_BITS
-from pliant.ensemble.lockstep.onward import CONSTANTS as ONWARD_CONSTANTS
-from pliant.ensemble.lockstep.onward import OF_STARTS, OF_STEPS
+from pliant.codegen.plain import Slots
+from pliant.ensemble.lockstep.events import TALLIED
+from pliant.ensemble.lockstep.layout import LockstepLayout
 from pliant.ensemble.lockstep.records import Records
-from pliant.ensemble.lockstep.rounds import ATTEMPT, BEGIN, JUDGE, LIST, MOST_MIXING, rounds_text
-from pliant.ensemble.lockstep.scheme import Scheme
-from pliant.ensemble.lockstep.staging import ENDED, Staging
-from pliant.ensemble.lockstep.tables import NUMBERS, SHARED, LockstepModel
-from pliant.integrate.tableaus import Tableau
-
-HOST_ENTRY = "lockstep_members"
+from pliant.ensemble.lockstep.staging import ENDED, KEPT, Staging
+from pliant.ensemble.lockstep.tables import NUMBERS
 
 
-class LockstepText:
-    """The text of one loop."""
-
-    def __init__(self, model: LockstepModel, tableau: Tableau, lanes: Lanes, asynchronous: bool = False) -> None:
-        self.model, self.scheme, self.lanes = model, Scheme(tableau), lanes
-        self.rhs = MemberProgram.of(model.rhs, model.n_changing, lanes)
-        self.lean = MemberProgram.of(model.rhs, model.n_changing, lanes, len(model.rows))  # without carried components
-        self.look = MemberProgram.of(model.look, model.n_changing, lanes)
-        self.survey = MemberProgram.of(model.survey, model.n_changing, lanes)
-        self.project = None if model.project is None else MemberProgram.of(model.project, model.n_changing, lanes)
-        self.asynchronous = asynchronous  # threads of a GPU copy without waiting, see `copies`
-        self.together = not self.kinds_may_mix  # the threads of a warp copy records together, see `copies`
-
-    # ---- memory
-
-    @property
-    def kinds_may_mix(self) -> bool:
-        """Whether members with different contacts closed may make attempts together on a GPU."""
-        return len(self.model.pairs) <= MOST_MIXING
-
-    @property
-    def kernels(self) -> dict[str, int]:
-        """By name: bytes of a multiprocessor's shared memory per thread."""
-        return {BEGIN: 0, LIST: 0, ATTEMPT: 8 * apart_by(self.staging.doubles), JUDGE: self.records.shared_bytes}
-
-    @property
-    def rooms(self) -> dict[str, int]:
-        """Values that live only within one attempt: registers if everything is inlined."""
-        if not self.lanes.whole:
-            return {}
-        m, works = self.model, (self.rhs, self.lean, self.look, self.survey, self.project)
-        seen = m.n_out + 2 * len(m.events) + len(m.pairs) + 1
-        return {"stage": m.n_controlled, "out": m.n_out, "seen": seen, "work": max(x.n_work for x in works if x is not None),
-                "projected": m.n_controlled, "surveyed": 3 * m.n_tips + 3}  # fmt: skip
-
-    # ---- components that are zero while contacts are open
-
-    @property
-    def carried_groups(self) -> list[tuple[int, range]]:
-        """(Guards, carried components in a row that are zero while one is idle); works and others in groups of their own."""
-        guards = self.rhs.guards_of_outputs[len(self.model.rows) :]
-        return _runs([(guard, k < self.model.n_works) for k, guard in enumerate(guards)])
-
-    @property
-    def seen_groups(self) -> list[tuple[int, range]]:
-        """The same for the outputs of `look`; rates of states are always written."""
-        guards, rows = self.look.guards_of_outputs, len(self.model.rows)
-        return _runs([(guard if k >= rows else ALWAYS, True) for k, guard in enumerate(guards)])
-
-    def carried_numbers(self, group: Iterable[int]) -> list[tuple[str, int]]:
-        """The numbers of carried components: names in a record, and indices."""
-        works = [k for k in group if k < self.model.n_works]
-        return [*(("y", self.model.n_controlled + k) for k in group), *((name, k) for name in ("lowest", "highest") for k in works),
-                *(("flow", k) for k in group)]  # fmt: skip
-
-    @property
-    def free_events(self) -> list[int]:
-        """Events that are watched whether or not a contact is closed."""
-        return [e for e, event in enumerate(self.model.events) if not event.of_contact]
-
-    @cached_property
-    def rhs_apart(self) -> frozenset[int]:
-        """Rates of carried components that are zero while contacts are open: in memory, not in registers, on a GPU."""
-        rows = len(self.model.rows)
-        return frozenset(rows + k for guards, group in self.carried_groups if guards != ALWAYS and self.lanes.whole for k in group)
-
-    @cached_property
-    def look_apart(self) -> frozenset[int]:
-        """The same for outputs of `look`: those that are read only while they are computed."""
-        m, first, guards = self.model, self.seen_first, self.look.guards_of_outputs
-        alone = {place: (ALL_IDLE, 2 << k) for k, place in enumerate(self.look.program.guards)}
-        # by output: the guards with which it may be computed; rates come first, as in `rhs`
-        read: dict[int, tuple[int, ...]] = {r: (self.rhs.guards_of_outputs[r],) for r in self.rhs_apart}
-        for e, event in enumerate(m.events):
-            if event.of_contact:
-                allowed = alone.get(m.pairs[event.pair].closed, ())
-                read |= {first[name] + e: allowed for name in ("g_new", "gd_new")}
-        read |= {first["force"] + k: alone.get(pair.closed, ()) for k, pair in enumerate(m.pairs)}
-        return frozenset(k for k, allowed in read.items() if guards[k] in allowed and self.lanes.whole)
-
-    @cached_property
-    def seen_first(self) -> dict[str, int]:
-        """Where the outputs of `look` begin, by name."""
-        m = self.model
-        sizes = {"rate_new": len(m.rows), "flow_new": m.n_carried, "g_new": len(m.events), "gd_new": len(m.events),
-                 "force": len(m.pairs), "limit": 1}  # fmt: skip
-        return {name: first for name, (first, _) in Slots.of(sizes).places.items()}
+class LockstepText(LockstepLayout):
+    """The places of all numbers, for those who write the text of a loop: `attempt.host_text`, `rounds.gpu_text`."""
 
     @cached_property
     def records(self) -> Records:
@@ -129,7 +23,7 @@ class LockstepText:
     @cached_property
     def staging(self) -> Staging:
         """Where they are while a thread makes an attempt with them."""
-        return Staging(self)
+        return Staging(self, self.records)
 
     @cached_property
     def slots(self) -> Slots:
@@ -164,128 +58,3 @@ class LockstepText:
             KEPT: len(self.staging.kept),
         }  # fmt: skip
         return Slots.of({name: n for name, n in own.items() if name not in self.staging.stages})
-
-    def setting(self, slots: Slots, half: int = 0, stride: int = 0, prefix: str = "") -> Setting:
-        """What plain functions access in a memory of members."""
-        m, events, pairs = self.model, self.model.events, self.model.pairs
-        constants = {
-            **CONSTANTS, **ONWARD_CONSTANTS,
-            "N": m.n, "N_C": m.n_controlled, "N_W": m.n_works, "N_ROWS": len(m.rows), "N_CARRIED": m.n_carried,
-            "N_E": len(events), "N_P": len(pairs),
-            "N_CHANGING": m.n_changing, "N_OWN": m.n_constants if self.lanes.own_constants else 0, "N_HEAD": m.n_head,
-            "N_TIPS": m.n_tips, "N_LIMIT": int(m.limited), "LATER": int(half > 0),
-            "N_GUARDS": len(self.rhs.program.guards), "MOST_SEPARATE": MOST_SEPARATE,
-            "N_CHAINED": sum(rate >= 0 for rate in m.chained),
-        }  # fmt: skip
-        tables: dict[str, Sequence[float] | Sequence[int]] = {
-            "order": [float(self.scheme.tableau.order)], "least_old": [self.scheme.least_old], "control": self.scheme.control,
-        }  # fmt: skip
-        for name in ("does", "number", "pair", "flag", "pressed", "direction", "has_rate"):
-            tables[name] = [int(getattr(event, name)) for event in events] or [0]
-        for name in ("closed", "entry", "bristles", "n_bristles", "impulse", "lost", "rubbed"):
-            tables[name] = [int(getattr(pair, name)) for pair in pairs] or [0]
-        guards, sets = self.rhs.program.guards, self.rhs.guards_of_outputs[len(m.rows) :]
-        chained = [i for i, rate in enumerate(m.chained) if rate >= 0]
-        tables |= {"coordinate": chained or [0], "speed": [m.chained[i] for i in chained] or [0], "row": m.rows or [0],
-                   "guard": list(guards) or [0],
-                   "needs": [bits >> 1 for bits in sets] or [0],
-                   "needs_some": [int(bits == ALL_IDLE) for bits in sets] or [0]}  # fmt: skip
-        tables["gap"] = [next(e for e, event in enumerate(events) if event.pair == k and event.does == GAP)
-                         for k in range(len(pairs))] or [0]  # fmt: skip
-        renewals = {event.pair: e for e, event in enumerate(events) if event.does == RENEWAL}
-        tables["renewal"] = [renewals.get(k, -1) for k in range(len(pairs))] or [-1]
-        tables["kind_bit"] = [2 << (k % PAIR_BITS) for k in range(len(pairs))] or [0]
-        return Setting(
-            slots=slots, half=half, stride=stride or self.lanes.width, prefix=prefix, shared=SHARED, constants=constants,
-            tables=tables,
-            declared={"claim": (("ptr",), "i64"), "own_exp": (("double",), "double"), "own_log": (("double",), "double")},
-            attributes="alwaysinline nounwind" if self.lanes.whole else "nounwind",
-            table_space=CONSTANT_SPACE if self.lanes.whole else 0, rolled=self.lanes.whole,
-        )  # fmt: skip
-
-    def parts(self) -> list[str]:
-        """Functions that the programs of members call, and these programs."""
-        lanes = self.lanes
-        own = Setting(constants=OWN_CONSTANTS, attributes="alwaysinline nounwind" if lanes.whole else "nounwind")
-        declared = intrinsics_text() if lanes.width > 1 else "".join(
-            line + "\n" for line in intrinsics_text().splitlines() if line not in intrinsics(lanes))  # fmt: skip
-        return [
-            intrinsics(lanes), declared, sines_text(lanes), plain_text(OWN, own), _CLAIM,
-            member_text("member_rhs", self.rhs, lanes, self.rhs_apart),
-            member_text("member_lean", self.lean, lanes) if not lanes.whole else "",
-            member_text("member_look", self.look, lanes, self.look_apart),
-            member_text("member_survey", self.survey, lanes),
-            "" if self.project is None else member_text("member_project", self.project, lanes),
-        ]  # fmt: skip
-
-    def host(self) -> str:
-        """`void HOST_ENTRY(ptr shared, ptr memory)`: runs members from the queue until none is left."""
-        width = self.lanes.width
-        active = self.slots.first("active") * width
-        lines = [f"define void @{HOST_ENTRY}(ptr %shared, ptr %memory) nounwind {{", "entry:"]
-        for lane in range(width):
-            lines += [f"  %lane{lane} = getelementptr double, ptr %memory, i64 {lane}",
-                      f"  call void @take(ptr %lane{lane}, ptr %shared)"]  # fmt: skip
-        lines += ["  br label %test", "test:"]
-        total = "0.0"
-        for lane in range(width):
-            lines += [f"  %at{lane} = getelementptr double, ptr %memory, i64 {active + lane}",
-                      f"  %active{lane} = load double, ptr %at{lane}",
-                      f"  %sum{lane} = fadd double %active{lane}, {total}"]  # fmt: skip
-            total = f"%sum{lane}"
-        lines += [f"  %some = fcmp une double {total}, 0.0", "  br i1 %some, label %go, label %done", "go:",
-                  "  call void @attempt(ptr %memory, ptr %shared)"]  # fmt: skip
-        lines += [f"  call void @judge(ptr %lane{lane}, ptr %shared)" for lane in range(width)]
-        lines += ["  br label %test", "done:", "  ret void", "}"]
-        judges = plain_text(JUDGES, self.setting(self.slots))
-        return "\n".join([*self.parts(), judges, AttemptWriter(self).text(), *lines, ""])
-
-    def rounds(self) -> str:
-        """The GPU kernels that attempt and judge in turn, see `rounds.py`."""
-        functions = gpu_functions(self.staging.doubles, self.model.n_constants)
-        of_starts = plain_text(OF_STARTS, self.setting(self.records.slots, 0, self.records.stride))
-        setting = self.setting(self.staging.numbers, 0, 1)
-        written = {"corner_ahead": (("ptr", "double"), "double"), "event_ahead": (("ptr", "ptr", "double"), "double")}
-        setting = replace(setting, declared={**setting.declared, **written})
-        attempts = [of_starts, plain_text(OF_STEPS, setting), self.staging.functions(), GpuAttemptWriter(self).text()]
-        judges = [self.records.begins(), self.records.functions(), rounds_text(self)]
-        needed = [functions, DECLARED, COPYING[self.asynchronous], *self.parts()]
-        return in_memory("\n".join([*needed, *attempts, *judges]), CONSTANT_SPACE)
-
-
-def _runs(keys: list[tuple[int, bool]]) -> list[tuple[int, range]]:
-    """Consecutive entries with equal keys, by the first part of their key."""
-    runs, first = [], 0
-    for key, group in groupby(keys):
-        size = len(list(group))
-        runs.append((key[0], range(first, first + size)))
-        first += size
-    return runs
-
-
-_CLAIM = f"""define internal i64 @claim(ptr %shared) alwaysinline nounwind {{
-  %at = getelementptr i64, ptr %shared, i64 {list(SHARED).index("next")}
-  %counter = load ptr, ptr %at
-  %member = atomicrmw add ptr %counter, i64 1 monotonic
-  ret i64 %member
-}}
-"""
-
-
-def in_memory(text: str, space: int) -> str:
-    """Reads constants that take two instructions to write from constant memory, which costs none; short ones stay in the code."""
-    places: dict[str, int] = {}
-    lines: list[str] = []
-    for line in text.split("\n"):
-        if line.startswith("  ") and "phi" not in line:
-            for literal in dict.fromkeys(re.findall(r"\b0x[0-9A-F]{16}\b", line)):
-                if literal.endswith("00000000"):
-                    continue
-                place = places.setdefault(literal, len(places))
-                at = f"getelementptr (double, {in_space(space)} @literals, i64 {place})"
-                lines.append(f"  %literal{len(lines)} = load double, {in_space(space)} {at}")
-                line = line.replace(literal, f"%literal{len(lines) - 1}")
-        lines.append(line)
-    listed = ", ".join(f"double {literal}" for literal in places)
-    table = f"@literals = addrspace({space}) externally_initialized global [{len(places)} x double] [{listed}]"
-    return "\n".join([*lines, table, ""])
