@@ -18,7 +18,7 @@ from pliant.integrate.rows import evaluate_rows
 if TYPE_CHECKING:
     from pliant.codegen.directional_kernel import DirectionalCall
     from pliant.codegen.llvm import MachineCode
-    from pliant.study.derivatives.saltation import EventPoint, Walk
+    from pliant.study.derivatives.taped_run import EventPoint, TapedRun
 
 Floats = NDArray[np.float64]
 
@@ -53,7 +53,7 @@ class CrossedEdge:
         return JUMPS if self.jumps else STEEP
 
 
-def first_edge(walk: Walk, first: int, last: int, p: Floats) -> CrossedEdge | None:
+def first_edge(walk: TapedRun, first: int, last: int, p: Floats) -> CrossedEdge | None:
     """The first edge inside steps first ... last - 1, which share p, at which the equations jump or are infinitely steep."""
     kernel = walk.kernel("rhs")
     if kernel.decide is None:
@@ -74,7 +74,7 @@ def first_edge(walk: Walk, first: int, last: int, p: Floats) -> CrossedEdge | No
 class _Steps:
     """Steps of a phase, with the cubics through their ends."""
 
-    walk: Walk
+    walk: TapedRun
     first: int
     last: int
     p: Floats
@@ -138,7 +138,7 @@ class _Steps:
         return across, beyond | before
 
 
-def reason_at_event(walk: Walk, k: int, p: Floats, p_next: Floats) -> str:
+def reason_at_event(walk: TapedRun, k: int, p: Floats, p_next: Floats) -> str:
     """Why derivatives cannot cross the event at the end of step k, where p becomes p_next; empty if they can."""
     (begin, t), y, rhs = walk.tape.times[k].tolist(), walk.tape.ends[k], walk.rhs
     rates, close = (y - walk.tape.begins[k]) / (t - begin), max(CLOSE * (t - begin), SHORTEST * (1.0 + abs(t)))

@@ -13,7 +13,7 @@ from pliant.integrate.rows import evaluate_rows
 from pliant.integrate.run_record import STOPS
 
 if TYPE_CHECKING:
-    from pliant.study.derivatives.saltation import Walk
+    from pliant.study.derivatives.taped_run import TapedRun
 
 Floats = NDArray[np.float64]
 
@@ -32,7 +32,7 @@ class Approach:
     bend: float  # second derivative of the distance, over s^2
 
 
-def approaches(walk: Walk) -> list[Approach]:
+def approaches(walk: TapedRun) -> list[Approach]:
     """All approaches of a run to events that would change its equations or end it, in order of time."""
     code, tape = walk.run.compiled.events, walk.tape
     watched = dict(_watched(walk))
@@ -59,7 +59,7 @@ def approaches(walk: Walk) -> list[Approach]:
     return sorted(found, key=lambda approach: approach.t)
 
 
-def _watched(walk: Walk) -> Iterator[tuple[int, list[int]]]:
+def _watched(walk: TapedRun) -> Iterator[tuple[int, list[int]]]:
     """Events that change the equations or end the run, and the entries of p that they change."""
     for e, event in enumerate(walk.traced.events):
         slots = walk.traced.pairs[event.pair] if event.pair is not None else None
@@ -71,7 +71,7 @@ def _watched(walk: Walk) -> Iterator[tuple[int, list[int]]]:
             yield e, [slots.closed, slots.grip]
 
 
-def _sides(walk: Walk, e: int, values: Floats) -> Floats:
+def _sides(walk: TapedRun, e: int, values: Floats) -> Floats:
     """The side of zero on which an event function is during each step; nan while it is not watched."""
     event, parameters = walk.traced.events[e], walk.tape.parameters
     if event.flag is not None:
@@ -83,11 +83,11 @@ def _sides(walk: Walk, e: int, values: Floats) -> Floats:
     return np.where(closed, np.nan, 1.0) if e == slots.gap else np.where(closed, np.sign(values), np.nan)
 
 
-def _constants(walk: Walk) -> Floats:
+def _constants(walk: TapedRun) -> Floats:
     return walk.run.stepper.p[walk.n_changing :]
 
 
-def _lowest(walk: Walk, event: int, side: float, steps: Sequence[int]) -> list[Approach]:
+def _lowest(walk: TapedRun, event: int, side: float, steps: Sequence[int]) -> list[Approach]:
     """The smallest distance inside one or two steps, evaluated on cubics."""
     tape, code, rhs = walk.tape, walk.run.compiled.events, walk.run.compiled.rhs
     assert code is not None

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from pliant.results.contacts import ContactRecord
 from pliant.results.result import EventRecord, Result
-from pliant.study.derivatives.saltation import EventPoint, Touch, Walk
+from pliant.study.derivatives.saltation import Touch, Walk
+from pliant.study.derivatives.taped_run import EventPoint
 
 if TYPE_CHECKING:
     from pliant.trace.contacts import PairSlots

@@ -10,29 +10,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.codegen.directional_kernel import DirectionalCall, from_lanes, to_lanes
 from pliant.errors import SolveError
-from pliant.host.stages import Stages
 from pliant.integrate.methods import Auto
 from pliant.integrate.run_record import MARKS, RECORDS, STOPS, THROWN, TURNS, UNDAMPED
 from pliant.integrate.tableaus import DOP853, Tableau
 from pliant.integrate.variation import Tolerances, Variation
-from pliant.run.simulate import Run
-from pliant.run.theta import Theta, active_entries
 from pliant.study.derivatives.edges import FUNCTION_JUMPS, first_edge, function_jumps, reason_at_event
 from pliant.study.derivatives.near_misses import Approach, approaches, cubic
+from pliant.study.derivatives.taped_run import EventPoint, TapedRun
 from pliant.trace.contacts import PairSlots
 from pliant.trace.layout import CONSTANTS, PIECES
-
-if TYPE_CHECKING:
-    from pliant.codegen.directional_kernel import DirectionalKernel
-    from pliant.codegen.llvm import MachineCode
-    from pliant.integrate.stepper import Tape
 
 Floats = NDArray[np.float64]
 
@@ -64,22 +56,6 @@ class Phase:
     times: Floats  # requested times
     states: Floats  # (time, component)
     tangents: Floats  # (time, group, row, lane)
-
-
-@dataclass
-class EventPoint:
-    """The state at an event, before the event changes anything."""
-
-    t: float
-    y: Floats
-    p: Floats
-    s: Floats
-    dp: Floats
-    slope: Floats  # f-
-
-    def moved(self, dt: Floats) -> Floats:
-        """A: the derivative of the state at the event."""
-        return self.s + np.outer(self.slope, dt)
 
 
 @dataclass(frozen=True)
@@ -133,13 +109,9 @@ class Touch:
 
 
 @dataclass
-class Walk:
+class Walk(TapedRun):
     """A walk along a run, phase by phase."""
 
-    run: Run
-    tape: Tape
-    theta: Theta
-    stages: Stages
     control: bool
     phases: list[Phase] = field(default_factory=list)
     touches: list[Touch] = field(default_factory=list)
@@ -148,14 +120,9 @@ class Walk:
     final: Floats | None = None
 
     def __post_init__(self) -> None:
-        self.traced = self.run.traced
-        layout = self.traced.layout
-        self.n_changing = layout.n_changing
-        self.active = active_entries(self.theta, self.traced)
+        super().__post_init__()
         self.directions = len(self.theta.names)
-        self.structure = self.theta.structure
-        self.rhs: MachineCode = self.structure.code["rhs"]
-        observed = layout.observed
+        observed = self.traced.layout.observed
         self._contact_rows = tuple(k for name in ("closing_speed", "normal_force", "friction_force")
                                    for k in range(observed[name].start, observed[name].stop))  # fmt: skip
         self._under_way: dict[int, Touch] = {}
@@ -171,9 +138,6 @@ class Walk:
             self.tolerances,
             control=self.control or not explicit, own=explicit and self.tableau is method.tableau, stages=self.stages,
         )  # fmt: skip
-
-    def kernel(self, name: str, rows: tuple[int, ...] | None = None) -> DirectionalKernel:
-        return self.structure.directional(name, self.active, rows, self.stages)
 
     def _call(self, name: str, directions: int, rows: tuple[int, ...] | None = None) -> DirectionalCall:
         key = (name, directions, rows)
