@@ -7,14 +7,13 @@ import threading
 import time as clock
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.ensemble.keep import CONTACTS, FINAL, LEDGER, RECORDS, WARNINGS, KeepPlan
-from pliant.ensemble.members import MemberPlan, start_at
+from pliant.ensemble.members import Alike, MemberPlan, start_at
 from pliant.ensemble.store import EnsembleStore
 from pliant.errors import ModelError, SolveError
 from pliant.host.stages import Stages
@@ -27,7 +26,7 @@ from pliant.run.contact_phases import pair_numbers
 from pliant.run.inertia import ALL_JUDGED, MOST_JUDGED
 from pliant.run.observed import columns_of
 from pliant.run.prepare import Compiled
-from pliant.run.simulate import AUTO, Run, check_compiled, method_of, simulate, weight_of
+from pliant.run.simulate import AUTO, Run, check_compiled, method_of, weight_of
 from pliant.run.starts import is_between_spheres, short_struts
 
 if TYPE_CHECKING:
@@ -175,45 +174,15 @@ class _Worker:
 
     def _take(self, members: Ints) -> None:
         """Runs members that fit into the existing memory together, and the others one by one."""
-        if not self._plan.parameters:
-            self._take_alike(members)
-            return
-        alike: dict[int, dict[int, Compiled]] = {}  # by structure, by member
-        for member in members.tolist():
-            try:
-                compiled = self._plan.compiled(member)
-            except (ModelError, SolveError) as trouble:
-                self._study.store.failed(member, str(trouble))
-            else:
-                alike.setdefault(id(compiled.structure), {})[member] = compiled
-        for group in alike.values():
-            self._take_group(group)
-
-    def _take_group(self, group: dict[int, Compiled]) -> None:
-        """Runs members of one structure, each with its own numbers."""
-        first, compiled = next(iter(group.items()))
-        template = self._template_for(compiled, first)
-        fitting = {member: own for member, own in group.items()
-                   if template is not None and template.fits(own) and not self._has_short_strut(own, member)}  # fmt: skip
-        for member in group.keys() - fitting.keys():
-            self._alone(member, group[member])
-        if fitting and template is not None:
-            rows = [self._plan.states(own, np.array([member]))[0] for member, own in fitting.items()]
-            self._together(template, np.array(list(fitting)), list(fitting.values()), np.array(rows))
-
-    def _take_alike(self, members: Ints) -> None:
-        """Runs members that all have the same numbers."""
-        compiled = self._plan.first
-        template = self._template_for(compiled, int(members[0]))
-        if template is None or not template.fits(compiled):
-            for member in members.tolist():
-                self._alone(member, compiled)
-            return
-        short = np.array([self._has_short_strut(compiled, member) for member in members.tolist()], dtype=bool)
-        for member in members[short].tolist():
-            self._alone(member, compiled)
-        if not np.all(short):
-            self._together(template, members[~short], [compiled], self._plan.states(compiled, members[~short]))
+        for group in self._plan.alike(members, self._study.t_end, self._study.store.failed):
+            template = self._template_for(group)
+            fits = template is not None and template.fits(group)
+            good = np.array([fits and not self._has_short_strut(group.of(k), member)
+                             for k, member in enumerate(group.members.tolist())])  # fmt: skip
+            for k in np.flatnonzero(~good).tolist():
+                self._alone(int(group.members[k]), group.of(k))
+            if template is not None and np.any(good):
+                self._together(template, group.part(np.flatnonzero(good)))
 
     def _has_short_strut(self, compiled: Compiled, member: int) -> bool:
         """Whether a member starts with a strut of zero length, which `simulate` refuses."""
@@ -223,24 +192,25 @@ class _Worker:
         y = self._plan.states(compiled, np.array([member]))[0]
         return bool(short_struts(compiled, t, y, compiled.traced.parameters(t, t)))
 
-    def _template_for(self, compiled: Compiled, member: int) -> _Template | None:
+    def _template_for(self, group: Alike) -> _Template | None:
         """The memory in which members of this structure run, created with the first of them that can start.
 
         None if it cannot, or if warnings are kept: those come with a Result.
         """
         if WARNINGS in self._study.kept.words:
             return None
-        structure = id(compiled.structure)  # the template keeps the structure alive
+        structure = id(group.compiled[0].structure)  # the template keeps the structure alive
         if structure not in self._templates:
             try:
-                self._templates[structure] = _Template(self._study, compiled, self._plan.states(compiled, np.array([member]))[0])
+                self._templates[structure] = _Template(self._study, group)
             except SolveError:
                 return None
         return self._templates[structure]
 
-    def _together(self, template: _Template, members: Ints, compiled: list[Compiled], states: Floats) -> None:
+    def _together(self, template: _Template, group: Alike) -> None:
         from pliant.integrate.member_runs import Members
 
+        members, compiled, states = group.members, group.compiled, self._plan.states_of(group)
         numbers = [template.numbers_of(own) for own in compiled]
         weights = [weight_of(own.traced) for own in compiled] * (len(members) // len(compiled))
         ends = template.runs.run(
@@ -252,7 +222,7 @@ class _Worker:
         if self._study.kept.needs_python and np.all(good):
             good &= self._look_at(template, int(members[0]), compiled[0])
         for k in np.flatnonzero(~good[: ends.done]).tolist():  # a run by `simulate` gives the full message
-            self._alone(int(members[k]), compiled[k if len(compiled) > 1 else 0])
+            self._alone(int(members[k]), group.of(k))
 
     def _look_at(self, template: _Template, member: int, compiled: Compiled) -> bool:
         """Stores the ledger and records of the member that was run last; False if it must be run again for that."""
@@ -268,28 +238,19 @@ class _Worker:
 
     def _alone(self, member: int, compiled: Compiled) -> None:
         """Runs a member by `simulate`: one that does not fit, fails, or needs a closer look."""
-        study, plan = self._study, self._plan
-        if study.interrupted:
-            return
-        save = study.kept.times.tolist() or [study.t_end]
-        try:
-            result = simulate(compiled, study.t_end, method=study.method, save=save, t_start=plan.t_start,
-                              start=plan.start(compiled, member), max_steps=study.max_steps)  # fmt: skip
-        except (ModelError, SolveError) as trouble:
-            study.store.failed(member, str(trouble))
-        else:
-            study.store.put_result(member, result)
+        if not self._study.interrupted:
+            self._study.store.run_alone(member, compiled, self._study.t_end, self._study.method, self._study.max_steps)
 
 
 class _Template:
     """The memory of a started run, in which other members of its structure run."""
 
-    def __init__(self, study: _Ensemble, compiled: Compiled, y: Floats) -> None:
+    def __init__(self, study: _Ensemble, group: Alike) -> None:
         from pliant.integrate.member_runs import Kept
 
-        plan, traced = study.plan, compiled.traced
-        self.compiled = compiled
-        start = start_at(compiled, plan.t_start, y)
+        plan, compiled = study.plan, group.compiled[0]
+        traced, self.key = compiled.traced, group.key
+        start = start_at(compiled, plan.t_start, plan.states(compiled, group.members[:1])[0])
         self.run = Run(compiled, study.method, plan.t_start, study.t_end, study.kept.times, study.max_steps, None, start, Stages())
         self.pieces = next(self.run.pieces_of_time(MOST_PIECES))
         self.simple = traced.timed is None and self.run.sampling.is_one_batch(MOST_PIECES) and _is_judged_inside(traced)
@@ -301,18 +262,9 @@ class _Template:
         kept = Kept(at_end[at_end >= 0], columns, study.kept.times.size, bool(study.kept.values), bool(study.kept.extremes))
         self.runs.keep(kept)
 
-    def fits(self, compiled: Compiled) -> bool:
-        """Whether a member has this structure and the same breakpoints and tables."""
-        if compiled is self.compiled:
-            return self.simple
-        own, other = compiled.traced, self.compiled.traced
-        alike = compiled.structure is self.compiled.structure and own.breakpoints == other.breakpoints
-        return self.simple and alike and np.array_equal(self._heads(compiled), self.pieces.heads)
-
-    def _heads(self, compiled: Compiled) -> Floats:
-        stops = self.run.stops
-        heads = np.array([compiled.traced.head(begin, end) for begin, end in pairwise(stops)])
-        return np.asarray(heads[self.run.sampling.schedule.breaks])
+    def fits(self, group: Alike) -> bool:
+        """Whether members have the same breakpoints and tables."""
+        return self.simple and group.key == self.key
 
     def numbers_of(self, compiled: Compiled) -> tuple[Floats, Floats]:
         """(p at the start, numbers of the contacts)."""

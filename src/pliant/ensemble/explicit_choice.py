@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pliant.errors import ModelError, SolveError
-from pliant.run.simulate import simulate
 
 if TYPE_CHECKING:
     from pliant.ensemble.members import MemberPlan
@@ -50,9 +49,7 @@ def _tried(plan: MemberPlan, method: Method, t_end: float, max_steps: int | None
     """Runs of the first, the middle and the last member; those that cannot run are left out."""
     for member in sorted({0, plan.count // 2, plan.count - 1}):
         try:
-            compiled = plan.compiled(member)
-            result = simulate(compiled, t_end, method=method, save=[t_end], t_start=plan.t_start,
-                              start=plan.start(compiled, member), max_steps=max_steps)  # fmt: skip
+            result = plan.simulated(member, None, t_end, method=method, save=[t_end], max_steps=max_steps)
         except (ModelError, SolveError):  # its own row will give the reason
             continue
         if result.interrupted:

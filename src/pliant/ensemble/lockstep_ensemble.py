@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from itertools import pairwise
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 from weakref import WeakKeyDictionary
 
@@ -15,15 +14,15 @@ from numpy.typing import NDArray
 from pliant.ensemble.keep import LEDGER, OF_PAIR, RECORDS, WARNINGS, KeepPlan
 from pliant.ensemble.lockstep.judge import AT_EVENT as STOPPED
 from pliant.ensemble.lockstep.judge import REACHED
-from pliant.ensemble.lockstep.runs import HostLoop, HostRuns, LockstepEnds, LockstepMembers, LockstepTolerances
+from pliant.ensemble.lockstep.runs import HostLoop, HostRuns, LockstepEnds, LockstepMembers, LockstepTolerances, rows_of
 from pliant.ensemble.lockstep_model import corner_speeds, explicit_tableau, lockstep_model, why_not
 from pliant.ensemble.member_numbers import MemberNumbers
 from pliant.ensemble.member_pieces import members_by_knots
 from pliant.ensemble.member_rows import MemberRows
 from pliant.ensemble.member_starts import doubtful_starts
 from pliant.ensemble.member_warnings import MembersToJudge, MemberSums
-from pliant.ensemble.members import MemberPlan, start_at
-from pliant.errors import ModelError, SolveError
+from pliant.ensemble.members import Alike, MemberPlan, heads_of, start_at
+from pliant.errors import SolveError
 from pliant.host.memory import free_memory
 from pliant.host.stages import Stages
 from pliant.integrate.member_runs import Ends
@@ -32,7 +31,7 @@ from pliant.integrate.status import AT_EVENT, AT_STOP
 from pliant.results.ledger import HELD
 from pliant.run.contact_phases import pair_numbers
 from pliant.run.observed import columns_of
-from pliant.run.simulate import Run, simulate, weight_of
+from pliant.run.simulate import Run, weight_of
 
 if TYPE_CHECKING:
     from pliant.ensemble.store import EnsembleStore
@@ -103,22 +102,26 @@ class LockstepEnsemble:
 
     def __post_init__(self) -> None:
         self._runners: dict[tuple[int, bool], Runner] = {}
-        self._begun = 0  # members of a batch in the parts run so far
+        self._begun = 0  # members in the parts run so far
         self._threads = 1
+        self._progress: Callable[[int, int], None] | None = None
         self._judged: dict[tuple[float, ...], Compiled] = {}  # by parameters: Systems whose numbers warnings read
 
     def run(self, threads: int, progress: Callable[[int, int], None] | None) -> None:
-        self._threads = threads
+        self._threads, self._progress = threads, progress
         together = self._together
         try:
             for first in range(0, self.plan.count, together):
                 if self.interrupted:
                     break
-                members = np.arange(first, min(first + together, self.plan.count))
-                tell = None if progress is None else _Shifted(progress, first, self.plan.count)
-                self._take(members, threads, tell)
+                self._begun = first
+                self._take(np.arange(first, min(first + together, self.plan.count)))
         except KeyboardInterrupt:
             self.interrupted = True
+
+    def _tell(self, done: int) -> None:
+        if self._progress is not None:
+            self._progress(self._begun + done, self.plan.count)
 
     @property
     def _together(self) -> int:
@@ -141,142 +144,85 @@ class LockstepEnsemble:
             times = np.union1d(times, np.linspace(self.plan.t_start, self.t_end, LEDGER_ROWS + 2)[:-1])
         return times
 
-    def _take(self, members: Ints, threads: int, progress: Callable[[int], None] | None) -> None:
-        self._begun = 0
-        if not self.plan.parameters:
-            self._together_or_alone(members, [self.plan.first], self.plan.states(self.plan.first, members), threads, progress)
-            return
-        if self._numbers is not None:
-            members = self._take_plain(self._numbers, members, threads, progress)
-        for first in range(0, members.size, ON_CORES.members):  # a System is held for each
-            self._take_compiled(members[first : first + ON_CORES.members], threads, progress)
-
-    def _take_compiled(self, members: Ints, threads: int, progress: Callable[[int], None] | None) -> None:
-        """Runs members whose Systems are compiled one by one."""
-        groups: dict[tuple[object, ...], dict[int, Compiled]] = {}  # members of one structure with the same breakpoints and tables
-        for member in members.tolist():
-            try:
-                compiled = self.plan.compiled(member)
-            except (ModelError, SolveError) as trouble:
-                self._refused(member, str(trouble))
-            else:
-                stops = self._stops(compiled)
-                key = id(compiled.structure), *stops, _heads(compiled.traced, stops).tobytes()
-                groups.setdefault(key, {})[member] = compiled
-        for group in groups.values():
-            own = list(group.values())
-            rows = np.array([self.plan.states(compiled, np.array([member]))[0] for member, compiled in group.items()])
-            self._together_or_alone(np.array(list(group)), own, rows, threads, progress)
+    def _take(self, members: Ints) -> None:
+        if self.plan.parameters and self._numbers is not None:
+            members = self._take_plain(self._numbers, members)
+        most = ON_CORES.members if self.plan.parameters else self.plan.count  # a System is held for each
+        for first in range(0, members.size, most):
+            for group in self.plan.alike(members[first : first + most], self.t_end, self._refused):
+                few = bool(self.plan.parameters) and len(group.members) < self.fewest_alike
+                if few or why_not(group.compiled[0], self.method):
+                    self._all_alone(group)
+                else:
+                    self._run_together(group)
 
     @cached_property
     def _numbers(self) -> MemberNumbers | None:
         return MemberNumbers.of(self.plan)
 
-    def _take_plain(self, numbers: MemberNumbers, members: Ints, threads: int, progress: Callable[[int], None] | None) -> Ints:
+    def _take_plain(self, numbers: MemberNumbers, members: Ints) -> Ints:
         """Runs members whose parameters are plain numbers of the model, all prepared at once; returns the other members."""
-        compiled = numbers.compiled
+        traced = numbers.compiled.traced
         constants, good = numbers.constants(self.plan, members)
-        if why_not(compiled, self.method) or not good.any():
+        if why_not(numbers.compiled, self.method) or not good.any():
             return members
-        stops, own = self._stops(compiled), members[good]
-        begin = compiled.traced.parameters(stops[0], stops[1])[: compiled.traced.layout.n_changing]
+        stops, own = self.plan.stops(traced, self.t_end), members[good]
+        begin = traced.parameters(stops[0], stops[1])[: traced.layout.n_changing]
         p = np.hstack([np.tile(begin, (own.size, 1)), constants[good]])
-        self._run_together(own, [compiled], self.plan.states(compiled, own), stops, threads, progress, p)
+        self._run_together(Alike(own, [numbers.compiled]), p)
         return members[~good]
 
-    def _together_or_alone(
-        self, members: Ints, compiled: list[Compiled], states: Floats, threads: int, progress: Callable[[int], None] | None
-    ) -> None:
-        """Runs members of one structure with the same breakpoints and tables."""
-        few = bool(self.plan.parameters) and len(members) < self.fewest_alike
-        if few or why_not(compiled[0], self.method):
-            for k, member in enumerate(members.tolist()):
-                self._alone(member, compiled[k if len(compiled) > 1 else 0])
-            return
-        self._run_together(members, compiled, states, self._stops(compiled[0]), threads, progress)
-
-    def _stops(self, compiled: Compiled) -> list[float]:
-        inside = [b for b in compiled.traced.breakpoints if self.plan.t_start < b < self.t_end]
-        return [self.plan.t_start, *inside, self.t_end]
-
-    def _run_together(
-        self,
-        members: Ints,
-        compiled: list[Compiled],
-        states: Floats,
-        stops: list[float],
-        threads: int,
-        progress: Callable[[int], None] | None,
-        numbers: Floats | None = None,
-    ) -> None:
+    def _run_together(self, group: Alike, numbers: Floats | None = None) -> None:
         """numbers: p at the start, one row per member, if already known."""
-        traced = compiled[0].traced
-        changing = traced.layout.n_changing
+        first, states = group.compiled[0], self.plan.states_of(group)
+        changing, stops = first.traced.layout.n_changing, self.plan.stops(first.traced, self.t_end)
         if numbers is None:
-            numbers = np.array([one.traced.parameters(stops[0], stops[1]) for one in compiled])
-        pairs = np.array([pair_numbers(one.traced) for one in compiled])
-        doubtful = doubtful_starts(compiled[0], self.plan.t_start, states, numbers, pairs[:, :, REACH], threads)
+            numbers = np.array([one.traced.parameters(stops[0], stops[1]) for one in group.compiled])
+        pairs = np.array([pair_numbers(one.traced) for one in group.compiled])
+        doubtful = doubtful_starts(first, self.plan.t_start, states, numbers, pairs[:, :, REACH], self._threads)
         if np.any(doubtful):
-            for k in np.flatnonzero(doubtful).tolist():
-                self._alone(int(members[k]), compiled[k] if len(compiled) > 1 else None)
+            self._all_alone(group.part(np.flatnonzero(doubtful)))
             good = np.flatnonzero(~doubtful)
-            members, states = members[good], states[good]
-            numbers, pairs = (rows[good] if len(rows) > 1 else rows for rows in (numbers, pairs))
-            compiled = [compiled[k] for k in good] if len(compiled) > 1 else compiled
-        if not len(members):
-            return
-        tolerances = self._tolerances(compiled, states)
+            group, states = group.part(good), states[good]
+            numbers, pairs = rows_of(numbers, good), rows_of(pairs, good)
+        tolerances = self._tolerances(group, states)
         if tolerances is None:
-            for k, member in enumerate(members.tolist()):
-                self._alone(member, compiled[k] if len(compiled) > 1 else None)
+            self._all_alone(group)
             return
         whole = LockstepMembers(
             y=states, p=numbers[0, :changing], constants=numbers[:, changing:],
-            weight=np.array([weight_of(one.traced) for one in compiled]),
-            floors=pairs[:, :, ENTRY_FLOOR], corners=corner_speeds(compiled[0]),
-            ends=np.array(stops[1:]), heads=_heads(traced, stops), plan=self._plan_times, t_start=self.plan.t_start,
+            weight=np.array([weight_of(one.traced) for one in group.compiled]),
+            floors=pairs[:, :, ENTRY_FLOOR], corners=corner_speeds(first),
+            ends=np.array(stops[1:]), heads=heads_of(first.traced, stops), plan=self._plan_times, t_start=self.plan.t_start,
         )  # fmt: skip
-        for knots, which in members_by_knots(compiled[0], self.plan.t_start, self.t_end, states, whole.constants):
-            part = [compiled[k] for k in which] if len(compiled) > 1 else compiled
+        for knots, which in members_by_knots(first, self.plan.t_start, self.t_end, states, whole.constants):
             if knots is None:  # a run by `simulate` gives the error
-                for k, member in enumerate(members[which].tolist()):
-                    self._alone(member, part[k] if len(part) > 1 else None)
+                self._all_alone(group.part(which))
             elif not self.interrupted:
-                self._run_alike(members[which], part, whole.of(which), knots, tolerances, threads, progress)
+                self._run_alike(group.part(which), whole.of(which), knots, tolerances)
 
-    def _run_alike(
-        self,
-        members: Ints,
-        compiled: list[Compiled],
-        own: LockstepMembers,
-        knots: Floats,
-        tolerances: LockstepTolerances,
-        threads: int,
-        progress: Callable[[int], None] | None,
-    ) -> None:
+    def _run_alike(self, group: Alike, own: LockstepMembers, knots: Floats, tolerances: LockstepTolerances) -> None:
         """knots: times at which steps must end, besides those of rows."""
-        runner = self._runner(compiled[0], bool(self.plan.parameters))
+        runner = self._runner(group.compiled[0], bool(self.plan.parameters))
         times = self._with_knots(knots)
         width = len(own.y[0]) + own.p.size
         most = max(self.most.numbers // (1 + times.size * width), 64)
-        for first in range(0, len(members), most):
-            part = np.arange(first, min(first + most, len(members)))
-            tell = None if progress is None else partial(_from, progress, self._begun)
-            alike = own.of(part)
-            ends = runner.run(replace(alike, plan=times), tolerances, threads, tell)
-            self._begun += part.size
+        for first in range(0, len(own), most):
+            which = np.arange(first, min(first + most, len(own)))
+            part, alike = group.part(which), own.of(which)
+            tell = None if self._progress is None else self._tell
+            ends = runner.run(replace(alike, plan=times), tolerances, self._threads, tell)
+            self._begun += which.size
             rows = np.searchsorted(times, self._plan_times)
             ends.row_y, ends.row_p = ends.row_y[:, rows], ends.row_p[:, rows]
             self.interrupted |= ends.interrupted
             self.gpu_seconds += ends.gpu_seconds
             good = (ends.code == REACHED) | (ends.code == STOPPED)
-            ready = [compiled[k] for k in part] if len(compiled) > 1 else compiled
             ended = np.flatnonzero(good)
-            at_rows = MemberRows(ready[0].observe, self._plan_times, ends, ended, alike.constants)
-            good[ended] = at_rows.see_events(ready[0]) & at_rows.stay_closed(ready[0])
-            self._put(members[part], ends, good, ready, alike.constants)
-            for k in np.flatnonzero(~good & (ends.code >= 0)).tolist():  # a run by `simulate` gives the full message
-                self._alone(int(members[part[k]]), ready[k] if len(ready) > 1 else None)
+            at_rows = MemberRows(part.compiled[0].observe, self._plan_times, ends, ended, alike.constants)
+            good[ended] = at_rows.see_events(part.compiled[0]) & at_rows.stay_closed(part.compiled[0])
+            self._put(part, ends, good, alike.constants)
+            self._all_alone(part.part(np.flatnonzero(~good & (ends.code >= 0))))  # a run by `simulate` gives the full message
 
     def _with_knots(self, knots: Floats) -> Floats:
         """The times of rows, and the knots that do not coincide with one of them."""
@@ -291,13 +237,13 @@ class LockstepEnsemble:
             self._runners[key] = self.runner(compiled, own)
         return self._runners[key]
 
-    def _tolerances(self, compiled: list[Compiled], states: Floats) -> LockstepTolerances | None:
+    def _tolerances(self, group: Alike, states: Floats) -> LockstepTolerances | None:
         """The tolerances of a single run; None if none of the first members can start."""
         from pliant.integrate.stepper import MAX_STEPS
 
         run = None
         for k, y in enumerate(states[:MOST_TRIED]):
-            own = compiled[k if len(compiled) > 1 else 0]
+            own = group.of(k)
             start = start_at(own, self.plan.t_start, y)
             try:
                 run = Run(own, self.method, self.plan.t_start, self.t_end, np.array([self.t_end]), None, None, start, Stages())
@@ -316,10 +262,10 @@ class LockstepEnsemble:
 
     # ---- stored results
 
-    def _put(self, members: Ints, ends: LockstepEnds, good: NDArray[np.bool_], compiled: list[Compiled], numbers: Floats) -> None:
+    def _put(self, group: Alike, ends: LockstepEnds, good: NDArray[np.bool_], numbers: Floats) -> None:
         """numbers: constants, one row per member or one for all."""
-        traced, rows = compiled[0].traced, np.flatnonzero(good)
-        own = MemberRows(compiled[0].observe, self._plan_times, ends, rows, numbers)
+        members, traced, rows = group.members, group.compiled[0].traced, np.flatnonzero(good)
+        own = MemberRows(group.compiled[0].observe, self._plan_times, ends, rows, numbers)
         at_end = np.concatenate([columns_of(traced, ("q",))["q"], columns_of(traced, ("v",))["v"]])
         at_end = at_end[at_end >= 0]
         end_values = np.full((len(members), at_end.size), np.nan)
@@ -334,7 +280,7 @@ class LockstepEnsemble:
         if LEDGER in self.kept.words and rows.size:
             self._put_ledger(members[rows], traced, own, ends.reach[rows])
         if WARNINGS in self.kept.words and rows.size:
-            self._put_warnings(members, rows, ends, own, compiled)
+            self._put_warnings(group.part(rows), rows, ends, own)
 
     def _rows(self, traced: TracedSystem, own: MemberRows, rows: Ints, count: int) -> tuple[Floats, Floats]:
         """The selected columns of the requested rows, and their extremes; rows: the members of `own` among all `count`."""
@@ -365,16 +311,13 @@ class LockstepEnsemble:
         scale = np.maximum(np.maximum(swings.max(axis=1), works), np.nanmax(np.abs(held[:, :, 0]), axis=1))
         self.store.ledger["balance_scale"][members] = scale
 
-    def _put_warnings(self, members: Ints, rows: Ints, ends: LockstepEnds, own: MemberRows, compiled: list[Compiled]) -> None:
+    def _put_warnings(self, group: Alike, rows: Ints, ends: LockstepEnds, own: MemberRows) -> None:
         """Stores the warnings of members that ended normally; rows: their indices in `ends`."""
         touches, peak_force = (ends.tally[rows, :, OF_PAIR.index(name)] for name in ("touches", "peak_force"))
         sums = MemberSums(ends.reach[rows], touches, peak_force, ends.steps[rows])
-        judged = MembersToJudge(self.method, own, sums, own.are_resisted(compiled[0], self._threads))
-
-        def ready(k: int) -> Compiled:
-            return self._judged_by(int(members[rows[k]]), compiled[rows[k] if len(compiled) > 1 else 0])
-
-        for member, sentences in zip(members[rows].tolist(), judged.warnings(ready), strict=True):
+        judged = MembersToJudge(self.method, own, sums, own.are_resisted(group.compiled[0], self._threads))
+        every = judged.warnings(lambda k: self._judged_by(int(group.members[k]), group.of(k)))
+        for member, sentences in zip(group.members.tolist(), every, strict=True):
             self.store.warnings[member] = sentences
 
     def _judged_by(self, member: int, compiled: Compiled) -> Compiled:
@@ -395,21 +338,15 @@ class LockstepEnsemble:
         else:
             self.by_itself(member)
 
-    def _alone(self, member: int, compiled: Compiled | None) -> None:
-        """Runs a member by `simulate`: one that does not fit, fails, or needs a closer look."""
-        self.alone += 1
-        if self.by_itself is not None:
-            self.by_itself(member)
-            return
-        save = self.kept.times.tolist() or [self.t_end]
-        try:
-            compiled = self.plan.compiled(member) if compiled is None else compiled
-            result = simulate(compiled, self.t_end, method=self.given or self.method, save=save, t_start=self.plan.t_start,
-                              start=self.plan.start(compiled, member), max_steps=self.max_steps)  # fmt: skip
-        except (ModelError, SolveError) as trouble:
-            self.store.failed(member, str(trouble))
-        else:
-            self.store.put_result(member, result)
+    def _all_alone(self, group: Alike) -> None:
+        """Runs members by `simulate`: those that do not fit, fail, or need a closer look."""
+        for k, member in enumerate(group.members.tolist()):
+            self.alone += 1
+            if self.by_itself is not None:
+                self.by_itself(member)
+            else:
+                own = group.compiled[k] if len(group.compiled) > 1 else None  # the one for all may have other numbers
+                self.store.run_alone(member, own, self.t_end, self.given or self.method, self.max_steps)
 
 
 _LOOPS: WeakKeyDictionary[CompiledStructure, dict[tuple[str, bool, int | None], HostLoop]] = WeakKeyDictionary()  # made once
@@ -426,23 +363,3 @@ def host_runner(method: Method, width: int | None = None) -> Callable[[Compiled,
         return HostRuns(known[key])
 
     return of
-
-
-def _heads(traced: TracedSystem, stops: list[float]) -> Floats:
-    return np.array([traced.head(begin, end) for begin, end in pairwise(stops)])
-
-
-def _from(progress: Callable[[int], None], before: int, done: int) -> None:
-    progress(before + done)
-
-
-@dataclass
-class _Shifted:
-    """Progress of one batch among all members."""
-
-    tell: Callable[[int, int], None]
-    first: int
-    count: int
-
-    def __call__(self, done: int) -> None:
-        self.tell(self.first + done, self.count)

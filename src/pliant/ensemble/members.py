@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from pliant.errors import ModelError
+from pliant.errors import ModelError, SolveError
 from pliant.model.check import did_you_mean
 from pliant.model.closure import GearClosure
 from pliant.model.resolve import checked_values
 from pliant.model.system import System
 from pliant.results.state import LAYOUT, FinalState
 from pliant.run.prepare import Compiled, compile_system
+from pliant.run.simulate import simulate
+
+if TYPE_CHECKING:
+    from pliant.results.result import Result
+    from pliant.trace.traced_system import TracedSystem
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -30,6 +37,22 @@ class Starts:
 
     def __bool__(self) -> bool:
         return bool(self.positions or self.rates)
+
+
+@dataclass(frozen=True)
+class Alike:
+    """Members of one structure with the same breakpoints and tables, which can run together."""
+
+    members: Ints
+    compiled: Sequence[Compiled]  # one for each, or one for all
+    key: tuple[object, ...] = ()  # of what they share
+
+    def of(self, k: int) -> Compiled:
+        return self.compiled[k if len(self.compiled) > 1 else 0]
+
+    def part(self, which: Ints) -> Alike:
+        """A selection of these members."""
+        return Alike(self.members[which], [self.compiled[k] for k in which] if len(self.compiled) > 1 else self.compiled, self.key)
 
 
 @dataclass(frozen=True)
@@ -114,8 +137,36 @@ class MemberPlan:
                 places[kind, name] = free[kind][name]
         return places
 
-    def states(self, compiled: Compiled, members: NDArray[np.int64]) -> Floats:
-        """Start states (member, component) of members that share the same numbers."""
+    def stops(self, traced: TracedSystem, t_end: float) -> list[float]:
+        """The ends of all pieces of time."""
+        return [self.t_start, *(b for b in traced.breakpoints if self.t_start < b < t_end), t_end]
+
+    def alike(self, members: Ints, t_end: float, refused: Callable[[int, str], None]) -> Iterator[Alike]:
+        """Groups of members that can run together; refused: is told of those whose numbers are not possible."""
+        if not self.parameters:
+            yield Alike(members, [self.first])
+            return
+        groups: dict[tuple[object, ...], dict[int, Compiled]] = {}
+        for member in members.tolist():
+            try:
+                compiled = self.compiled(member)
+            except (ModelError, SolveError) as trouble:
+                refused(member, str(trouble))
+            else:
+                stops = self.stops(compiled.traced, t_end)
+                key = id(compiled.structure), *stops, heads_of(compiled.traced, stops).tobytes()
+                groups.setdefault(key, {})[member] = compiled
+        for key, group in groups.items():
+            yield Alike(np.array(list(group)), list(group.values()), key)
+
+    def states_of(self, group: Alike) -> Floats:
+        """Start states (member, component)."""
+        if len(group.compiled) == 1:
+            return self.states(group.compiled[0], group.members)
+        return np.array([self.states(group.of(k), group.members[k : k + 1])[0] for k in range(group.members.size)])
+
+    def states(self, compiled: Compiled, members: Ints) -> Floats:
+        """Start states of members that share the same numbers."""
         y = np.tile(compiled.traced.y0, (members.size, 1))
         for kind, series in (("starts", self.starts.positions), ("rates", self.starts.rates)):
             for name, values in series.items():
@@ -127,6 +178,16 @@ class MemberPlan:
         if not self.starts:
             return None
         return start_at(compiled, self.t_start, self.states(compiled, np.array([member]))[0])
+
+    def simulated(self, member: int, compiled: Compiled | None, t_end: float, **options: Any) -> Result:
+        """A member run by `simulate`; raises ModelError or SolveError if it cannot run."""
+        compiled = self.compiled(member) if compiled is None else compiled
+        return simulate(compiled, t_end, t_start=self.t_start, start=self.start(compiled, member), **options)
+
+
+def heads_of(traced: TracedSystem, stops: Sequence[float]) -> Floats:
+    """(piece of time, entry): what begins p in each."""
+    return np.array([traced.head(begin, end) for begin, end in pairwise(stops)])
 
 
 def start_at(compiled: Compiled, t: float, y: Floats) -> FinalState:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from pliant.ensemble.keep import CONTACTS, FINAL, LEDGER, OF_PAIR, RECORDS, WARNINGS, KeepPlan, shape_of
 from pliant.ensemble.members import MemberPlan
+from pliant.errors import ModelError, SolveError
 from pliant.integrate.status import AT_EVENT, Status
 from pliant.results.contacts import NUMBERS, ContactTable
 from pliant.results.table import AXES, QUANTITIES, QUATERNION
@@ -18,8 +19,10 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from pliant.integrate.member_runs import Ends
+    from pliant.integrate.methods import Method
     from pliant.results.ledger import Extremes
     from pliant.results.result import Result
+    from pliant.run.prepare import Compiled
     from pliant.trace.traced_system import TracedSystem
 
 Floats = NDArray[np.float64]
@@ -112,6 +115,16 @@ class EnsembleStore:
 
     def put_records(self, member: int, records: ContactTable) -> None:
         self.records[member] = records
+
+    def run_alone(self, member: int, compiled: Compiled | None, t_end: float, method: Method, max_steps: int | None) -> None:
+        """Runs a member by `simulate`, and stores the result or the error."""
+        save = self._kept.times.tolist() or [t_end]
+        try:
+            result = self._plan.simulated(member, compiled, t_end, method=method, save=save, max_steps=max_steps)
+        except (ModelError, SolveError) as trouble:
+            self.failed(member, str(trouble))
+        else:
+            self.put_result(member, result)
 
     def put_result(self, member: int, result: Result) -> None:
         """Store a member that was run individually."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -159,11 +158,7 @@ class DeviceRuns:
             self._rounds[number] = rounds_of(device, self._text, self._ptx)
         rounds, own = self._rounds[number], slice(batch.start, batch.stop)
 
-        def share(array: Any) -> Any:
-            return array[own] if len(array) > 1 else array
-
-        part = replace(members, y=members.y[own], constants=share(members.constants), weight=share(members.weight),
-                       floors=share(members.floors))  # fmt: skip
+        part = members.of(own)
         numbers, inputs = inputs_of(part, tolerances)
         outputs = {name: array[own] for name, array in ends.arrays.items()}
         module = rounds.kernels[0].module

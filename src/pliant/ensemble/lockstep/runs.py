@@ -114,15 +114,17 @@ class LockstepMembers:
     def __len__(self) -> int:
         return len(self.y)
 
-    def of(self, which: NDArray[np.intp]) -> LockstepMembers:
+    def of(self, which: NDArray[np.intp] | slice) -> LockstepMembers:
         """A selection of these members."""
-        if which.size == len(self) and np.array_equal(which, np.arange(len(self))):
+        if isinstance(which, np.ndarray) and which.size == len(self) and np.array_equal(which, np.arange(len(self))):
             return self
+        constants, weight, floors = (rows_of(rows, which) for rows in (self.constants, self.weight, self.floors))
+        return replace(self, y=self.y[which], constants=constants, weight=weight, floors=floors)
 
-        def part(rows: Floats) -> Floats:
-            return rows[which] if len(rows) > 1 else rows
 
-        return replace(self, y=self.y[which], constants=part(self.constants), weight=part(self.weight), floors=part(self.floors))
+def rows_of(rows: Floats, which: NDArray[np.intp] | slice) -> Floats:
+    """The rows of these members, if there is not one for all."""
+    return rows[which] if len(rows) > 1 else rows
 
 
 @dataclass(frozen=True)
