@@ -4,35 +4,34 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.ensemble.explicit_choice import ExplicitChoice, explicit_choice
 from pliant.ensemble.keep import LEDGER, WARNINGS, KeepPlan, ValuesAt, shape_of
-from pliant.ensemble.lockstep_ensemble import LockstepEnsemble, Runner, host_runner, reason_against
-from pliant.ensemble.loop_choice import AUTO, CPU, GPU, LOCKSTEP
+from pliant.ensemble.lockstep_ensemble import LockstepEnsemble, reason_against
+from pliant.ensemble.loop_choice import AUTO, ExplicitChoice, RunnerOf, explicit_choice, place_of
 from pliant.ensemble.members import MemberPlan
 from pliant.ensemble.store import EnsembleStore
-from pliant.errors import ModelError, PliantError, SolveError
+from pliant.errors import ModelError, PliantError
+from pliant.results.contacts import ContactTable
+from pliant.results.result import Result
 from pliant.results.table import QUANTITIES
 from pliant.run.prepare import Compiled, compile_system
 from pliant.run.save_times import save_plan
 from pliant.run.simulate import method_of
 from pliant.study.sweep.executors import Done, Task, compute_all, processors
 from pliant.study.sweep.job import Job, Record
-from pliant.study.sweep.keep import TIME, Keep, Piece
+from pliant.study.sweep.keep import Keep
 from pliant.study.sweep.over import Case, Over
 from pliant.study.sweep.subject import FunctionSubject
 
 if TYPE_CHECKING:
     from pliant.integrate.methods import Method
     from pliant.model.system import System
-
-RunnerOf = Callable[[Compiled, bool], Runner]
 
 MOST_NUMBERS = 2**24  # numbers held for cases before their batches are handed over: 128 MB
 LOOKED_AT = 16  # cases tried until one is a mechanism that can be prepared
@@ -109,12 +108,10 @@ class SideBySide:
     """Computes cases of a sweep; cases that lock-step cannot run, or that fail there, are run individually."""
 
     job: Job
-    make: Callable[[Method], RunnerOf]
+    device: str
     explicit: ExplicitChoice  # the method in lock-step, by the first case of all: a resumed sweep has the same
-    _made: dict[Method, RunnerOf] = field(default_factory=dict)
+    _runners: dict[Method, RunnerOf]
     _settings: dict[int, Setting | None] = field(default_factory=dict)  # by System, which its subject keeps
-    _templates: dict[int, dict[str, Piece]] = field(default_factory=dict)
-    _runners: dict[tuple[int, bool, Method], Runner] = field(default_factory=dict)
 
     def compute(self, tasks: Sequence[Task], done: Done) -> None:
         """Computes as many tasks at a time as fit in memory, and hands each over in order."""
@@ -171,16 +168,13 @@ class SideBySide:
     def _records(self, system: System, cases: Sequence[Case]) -> dict[int, Record]:
         """Records of cases of one System with different parameters; cases that must run individually are left out."""
         setting = next((found for case in cases if (found := self._setting(system, case)) is not None), None)
-        template = None if setting is None else self._template(system, cases)
-        if setting is None or template is None:
+        if setting is None:
             return {}
         explicit = self.explicit if setting.method == self.explicit.given else setting.tried()
         if explicit.reason:
             return {}
         values = [self.job.mechanism(case).parameters for case in cases]
-        names = [name for name in values[0] if any(own[name] != values[0][name] for own in values)]
-        constant = {name: values[0][name] for name in values[0] if name not in names}
-        plan = setting.plan({**constant, **{name: [own[name] for own in values] for name in names}})
+        plan = setting.plan({name: [own[name] for own in values] for name in values[0]})
         store, alone = EnsembleStore(plan, setting.kept), set[int]()
         study = LockstepEnsemble(
             plan,
@@ -189,7 +183,7 @@ class SideBySide:
             setting.kept,
             setting.max_steps,
             store,
-            self._runner(explicit.method),
+            self._runner_of(explicit.method),
             alone.add,
             fewest_alike=1,  # so that no case depends on the others in its batch
             most_steps=explicit.most_steps,
@@ -198,44 +192,22 @@ class SideBySide:
         if study.interrupted:
             raise KeyboardInterrupt
         alone |= set(np.flatnonzero(store.t_end != setting.t_end).tolist())  # ended by an event: their last row is at its time
-        return {k: self._record(setting, template, store, k) for k in range(len(cases)) if k not in alone}
+        return {k: self._record(setting, store, k) for k in range(len(cases)) if k not in alone}
 
-    def _template(self, system: System, cases: Sequence[Case]) -> dict[str, Piece] | None:
-        """What one run keeps: its dimensions, labels and units are the same for all runs of a System."""
-        if id(system) not in self._templates:
-            for case in cases[:LOOKED_AT]:
-                record = self.job.compute(case)
-                if record.ok:
-                    self._templates[id(system)] = dict(record.pieces)
-                    break
-        return self._templates.get(id(system))
+    def _runner_of(self, method: Method) -> RunnerOf:
+        if method not in self._runners:
+            self._runners[method] = place_of(method, self.device)[1]
+        return self._runners[method]
 
-    def _runner(self, method: Method) -> RunnerOf:
-        if method not in self._made:
-            self._made[method] = self.make(method)
-        make = self._made[method]
-
-        def of(compiled: Compiled, own_constants: bool) -> Runner:
-            key = id(compiled.structure), own_constants, method
-            if key not in self._runners:
-                self._runners[key] = make(compiled, own_constants)
-            return self._runners[key]
-
-        return of
-
-    def _record(self, setting: Setting, template: Mapping[str, Piece], store: EnsembleStore, member: int) -> Record:
+    def _record(self, setting: Setting, store: EnsembleStore, member: int) -> Record:
+        """From the rows of a member, as from those of a Result."""
+        traced, message = setting.compiled.traced, store.message[member]
+        values = {name: rows[member] for name, rows in store.values.items()}
+        rows = Result(traced.system.name, setting.kept.times, values, traced.columns, (), ContactTable(()), True, message,
+                      drawing=setting.compiled.drawing)  # fmt: skip
+        pieces, _, _ = self.job.keep.pieces(rows)
         error, scale = (float(store.ledger[name][member]) for name in ("balance_error", "balance_scale"))
-        pieces = {}
-        for name, piece in template.items():
-            what = self.job.keep.what[name]
-            assert isinstance(what, str)
-            if what in QUANTITIES:
-                values = store.values[what][member]
-            else:
-                values = store.values["q"][member][:, list(setting.compiled.traced.columns["coordinate"]).index(what)]
-            pieces[name] = replace(piece, values=values, coordinates={**piece.coordinates, TIME: setting.kept.times})
-        balance = 0.0 if scale == 0.0 else error / scale
-        return Record(True, store.message[member], store.warnings[member], balance, pieces)
+        return Record(True, message, store.warnings[member], 0.0 if scale == 0.0 else error / scale, pieces)
 
 
 def side_by_side(job: Job, over: Over, device: str) -> tuple[SideBySide | None, str]:
@@ -248,17 +220,8 @@ def side_by_side(job: Job, over: Over, device: str) -> tuple[SideBySide | None, 
         raise ModelError.of("sweep", "device", f"must be left out here: {reason}", device)
     if reason or explicit is None:
         return None, f"one by one: {reason}"
-    how = f"; {explicit.words}" if explicit.words else ""
-    if device == CPU:
-        return SideBySide(job, host_runner, explicit), LOCKSTEP + how
-    from pliant.ensemble.gpu_runner import gpu_runner
-
-    try:
-        return SideBySide(job, gpu_runner, explicit, {explicit.method: gpu_runner(explicit.method)}), f"{LOCKSTEP} on a GPU{how}"
-    except SolveError as trouble:
-        if device == GPU:
-            raise
-        return SideBySide(job, host_runner, explicit), f"{LOCKSTEP} on the CPU: {trouble}{how}"
+    where, runner, _ = place_of(explicit.method, device)
+    return SideBySide(job, device, explicit, {explicit.method: runner}), explicit.told(where)
 
 
 def _looked_at(job: Job, over: Over) -> tuple[str, ExplicitChoice | None]:
