@@ -91,7 +91,7 @@ class LockstepEnsemble:
     max_steps: int | None
     store: EnsembleStore
     runner: Callable[[Compiled, bool], Runner]
-    by_itself: Callable[[int], None] | None = None  # runs such members; default: `simulate`, into the store
+    fallback: Callable[[int], None] | None = None  # runs such members; default: `simulate`, into the store
     fewest_alike: int = FEWEST_ALIKE
     given: Method | None = None  # with which `simulate` runs members; default: the method of all
     most_steps: int | None = None  # of a member in lock-step, before `simulate` runs it
@@ -127,7 +127,7 @@ class LockstepEnsemble:
     def _together(self) -> int:
         """Members at a time, by the memory that is free at present.
 
-        With parameters it is always the same: of members that are not plain numbers, few alike are run by `simulate`.
+        With parameters it is always the same: of members that are not plain numbers, small groups fall back to `simulate`.
         """
         traced = self.plan.first.traced
         own = traced.y0.size + traced.layout.n_changing
@@ -333,17 +333,17 @@ class LockstepEnsemble:
         return self._judged[key]
 
     def _refused(self, member: int, message: str) -> None:
-        if self.by_itself is None:
+        if self.fallback is None:
             self.store.failed(member, message)
         else:
-            self.by_itself(member)
+            self.fallback(member)
 
     def _all_alone(self, group: Alike) -> None:
         """Runs members by `simulate`: those that do not fit, fail, or need a closer look."""
         for k, member in enumerate(group.members.tolist()):
             self.alone += 1
-            if self.by_itself is not None:
-                self.by_itself(member)
+            if self.fallback is not None:
+                self.fallback(member)
             else:
                 own = group.compiled[k] if len(group.compiled) > 1 else None  # the one for all may have other numbers
                 self.store.run_alone(member, own, self.t_end, self.given or self.method, self.max_steps)

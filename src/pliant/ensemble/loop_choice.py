@@ -62,7 +62,7 @@ def choose_loop(
         return LoopChoice(GENERAL)
     must = loop == LOCKSTEP or device == GPU
     asked = must or device != CPU
-    # members tried show what a method that switches would use: only for those who ask for lock-step or a device
+    # trial runs only if lock-step or a device was requested
     reason = reason_against(plan, method.alternatives[0] if asked else method, kept)
     if not reason and plan.count < FEWEST and not must:
         return LoopChoice(f"{GENERAL}: {plan.count} members finish sooner than a lock-step loop can be built")

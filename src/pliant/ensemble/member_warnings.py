@@ -134,7 +134,7 @@ class MembersToJudge:
     def _beyond_limits(self, traced: TracedSystem, members: Ints) -> Truths:
         """(member): whether its rows or contacts may exceed a limit: all members as one, then each half of them.
 
-        As one, their rows are ages apart: what exceeds a limit in two rows of a member does so for long enough.
+        Rows are spaced so that duration limits always apply.
         """
         there, rows = self.rows.there[members], self.rows
         states, changing, observed = (x[members][there] for x in (rows.states, rows.changing, rows.observed))

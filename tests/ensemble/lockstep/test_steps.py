@@ -5,10 +5,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from pliant.ensemble.lockstep import back as back
 from pliant.ensemble.lockstep import events as events
 from pliant.ensemble.lockstep import judge as judge
 from pliant.ensemble.lockstep import lengths as lengths
+from pliant.ensemble.lockstep import rewind as back
 from pliant.ensemble.lockstep.events import BEYOND_EVENT, BRACKET, CALM, CUT, GAP, OVER, PASSED, PEAK, SHORT, STOP
 from pliant.ensemble.lockstep.lengths import AFTER_TOUCH
 from pliant.ensemble.lockstep.runs import LockstepMembers, LockstepTolerances, inputs_of

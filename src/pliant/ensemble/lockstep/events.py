@@ -132,7 +132,7 @@ def shorter_step(lane: Any, shared: Any, found: int) -> float:
                 nearness = max(nearness, shared.near_peak * lane.step)
             elif does == CUT:
                 nearness = max(nearness, NEAR_CUT * lane.step)
-            elif lane.hit[e] != 0.0:  # a function that comes back before the end is not to come back unseen
+            elif lane.hit[e] != 0.0:  # a function that comes back before the end must not return undetected
                 nearness = near_enough(lane, shared)
     if earliest == INF:
         return 0.0

@@ -8,8 +8,8 @@ together, `stepping` those of them that do not start. The rates of stages, the s
 that the threads of a multiprocessor share (`staging`). Unless they stay there from one attempt to the next, all threads of a warp
 take part, as they copy together: one without a member has a spare record.
 
-Few numbers fit into registers, and others cost as much time as the arithmetic. So what is zero while a contact is open is neither
-kept nor written then, and numbers are read again rather than kept.
+Register spills cost as much as the arithmetic. So what is zero while a contact is open is neither kept nor written
+then, and numbers are read again rather than kept.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ import numpy as np
 
 from pliant.codegen.guards import ALWAYS
 from pliant.codegen.sincos import real
-from pliant.ensemble.lockstep.ahead import AheadWriter
 from pliant.ensemble.lockstep.copies import SINCE_LOOK, SINCE_STEP
 from pliant.ensemble.lockstep.events import CUT, PASSED
 from pliant.ensemble.lockstep.gpu import COMPUTED, CONSTANT_SPACE, READ_AGAIN, STAGES, TOGETHER
 from pliant.ensemble.lockstep.onward import LEFT, REPEATED, TAKEN
+from pliant.ensemble.lockstep.predict import AheadWriter
 from pliant.ensemble.lockstep.records import RECORD
 from pliant.ensemble.lockstep.staging import AWAKE, ENDED, MEMORY, OF_EVENTS
 from pliant.ensemble.lockstep.starts import StartWriter
@@ -131,7 +131,7 @@ class GpuAttemptWriter(StartWriter, AheadWriter):
         if self.model.limited:
             self.store(self._seen("limit", 0), "limit")
         self.lines += [
-            f"  %judged = call i64 @go_on(ptr {self.here or self.let(f'call ptr @{STAGES}()')}, ptr %shared)",
+            f"  %judged = call i64 @decide_locally(ptr {self.here or self.let(f'call ptr @{STAGES}()')}, ptr %shared)",
             "  store i64 %judged, ptr %outcome.at",
             f"  switch i64 %judged, label %repeated [ i64 {LEFT}, label %left  i64 {TAKEN}, label %taken ]",
             "taken:",

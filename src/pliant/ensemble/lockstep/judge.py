@@ -12,8 +12,7 @@ from math import inf, nan, sqrt
 from typing import Any
 
 from pliant.codegen.plain import at_once
-from pliant.ensemble.lockstep import back, events, lengths
-from pliant.ensemble.lockstep.back import go_back
+from pliant.ensemble.lockstep import events, lengths, rewind
 from pliant.ensemble.lockstep.events import (
     CUT,
     FLAG,
@@ -38,6 +37,7 @@ from pliant.ensemble.lockstep.events import (
     watched,
 )
 from pliant.ensemble.lockstep.lengths import aim, next_stop, own_exp, own_log, propose, refuse, smallest
+from pliant.ensemble.lockstep.rewind import go_back
 from pliant.integrate.run_record import UNDAMPED
 
 # How members end: the codes of `status`, and one code that only this loop has.
@@ -463,6 +463,6 @@ def claim(shared: Any) -> int:  # written in text: it is atomic
 
 
 JUDGES = (
-    *events.FUNCTIONS, *lengths.FUNCTIONS, *back.FUNCTIONS, set_kind, restart, set_probe, set_bend, measure_works, set_out,
+    *events.FUNCTIONS, *lengths.FUNCTIONS, *rewind.FUNCTIONS, set_kind, restart, set_probe, set_bend, measure_works, set_out,
     follow_jumps, choose, step_on, act, put_row, finish, take, end_member, take_up, move, judge_attempt, judge, begin, judge_left,
 )  # fmt: skip

@@ -42,7 +42,7 @@ class LockstepLayout:
         return len(self.model.pairs) <= MOST_MIXING
 
     @property
-    def rooms(self) -> dict[str, int]:
+    def scratch(self) -> dict[str, int]:
         """Values that live only within one attempt: registers if everything is inlined."""
         if not self.lanes.whole:
             return {}

@@ -21,7 +21,7 @@ class LineWriter:
     def __init__(self, text: LockstepText) -> None:
         self.owner, self.model, self.scheme, self.lanes, self.slots = text, text.model, text.scheme, text.lanes, text.slots
         self.lines: list[str] = []
-        self.rooms = text.rooms  # values that live only within one attempt: registers if everything is inlined
+        self.scratch = text.scratch  # values that live only within one attempt: registers if everything is inlined
         self.names = 0
         self.coefficients: dict[float, int] = {}
         self.memory, self.record = "%memory", "%lane"  # where numbers are; a GPU has both, and some in shared memory
@@ -46,7 +46,7 @@ class LineWriter:
         return self.call("fma", a, b, c)
 
     def at(self, name: str, index: int = 0) -> str:
-        if name in self.rooms:
+        if name in self.scratch:
             return self.let(f"getelementptr double, ptr %{name}.room, i64 {index}")
         if self.lanes.whole:
             slot, place = self._slot(name, index), self._place(name, index)

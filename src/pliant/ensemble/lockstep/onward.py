@@ -34,7 +34,7 @@ table: Any = None
 N_LIMIT = 0
 
 
-def go_on(lane: Any, shared: Any) -> int:
+def decide_locally(lane: Any, shared: Any) -> int:
     """Decides how long the next attempt may be, as `judge` would."""
     refused = not lane.error <= 1.0
     if (refused and not lane.error < INF) or (lane.error <= 1.0 and lane.calm == 0.0):
@@ -82,6 +82,6 @@ def set_course(lane: Any, shared: Any) -> None:
 OF_STARTS = (measure_works, set_probe, set_bend)
 OF_STEPS = (
     bracket, just_beyond, smallest, error_power, shortened, cut_short, follows_touch, changed_by, touch_step, lengthened, next_stop,
-    aim, go_on, set_course,
+    aim, decide_locally, set_course,
 )  # fmt: skip
 CONSTANTS = {"LEFT": LEFT, "REPEATED": REPEATED, "TAKEN": TAKEN}

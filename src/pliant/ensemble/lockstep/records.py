@@ -1,4 +1,4 @@
-"""Members in the main memory of a GPU: each has a record, which stays where it is.
+"""Members in the main memory of a GPU: each has a fixed record.
 
 The threads of a warp take members from anywhere and copy their records together (`copies`). If kinds may mix, they take
 neighbours, whose records lie side by side instead, number by number: 32 of them are a tile, and threads copy on their own.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pliant.ensemble.lockstep.layout import LockstepLayout
 
 STORED, JUDGED = "stored_", "judged_"  # prefixes of the functions that begin members, and of those that judge them
-SCRATCH = ("hit", "sought")  # what judging only needs meanwhile
+SCRATCH = ("hit", "sought")  # scratch of judging
 UNJUDGED = ("size", "atol_works")  # what only attempts need
 RECORD = "record"  # the address of a record, in a slot
 OF_EVENTS, OF_PAIRS = ("side", "g", "gd", "g_new", "gd_new", "watching", "hit", "sought"), ("force", "peak")

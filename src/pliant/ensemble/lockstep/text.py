@@ -53,7 +53,7 @@ class LockstepText(LockstepLayout):
         own = {
             "own_p": m.n_changing, "own_c": m.n_constants if self.lanes.own_constants else 0,
             "stage_flow": max(self.scheme.carried_places) * m.n_carried, "passing_flow": m.n_carried,
-            "seen_awake": self.rooms["seen"], ENDED: 0 if self.staging.ended else m.n_controlled,
+            "seen_awake": self.scratch["seen"], ENDED: 0 if self.staging.ended else m.n_controlled,
             "k": self.staging.stage_doubles, "y_old": m.n_controlled,
             KEPT: len(self.staging.kept),
         }  # fmt: skip

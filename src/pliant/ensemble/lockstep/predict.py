@@ -25,9 +25,9 @@ class AheadWriter(ContactWriter):
     def _function(self, head: str, write: Callable[[], None], end: str) -> str:
         self.lines, self.awake, self.here, self.memory, self.record, self.kept = [], "", "", "%memory", "%lane", {}
         write()
-        rooms = [f"  %{name}.room = alloca [{size} x double], align 8" for name, size in self.rooms.items()]
-        rooms = [room for room in rooms if any(room.split(" = ")[0].strip() + "," in line for line in self.lines)]
-        return "\n".join([f"define internal {head} alwaysinline nounwind {{", "entry:", *rooms, *self.lines, end, "}", ""])
+        scratch = [f"  %{name}.room = alloca [{size} x double], align 8" for name, size in self.scratch.items()]
+        scratch = [room for room in scratch if any(room.split(" = ")[0].strip() + "," in line for line in self.lines)]
+        return "\n".join([f"define internal {head} alwaysinline nounwind {{", "entry:", *scratch, *self.lines, end, "}", ""])
 
     def _ahead(self, head: str, at_no_event: dict[str, str], look: Callable[[int], None], end: Callable[[], None]) -> str:
         """A function that looks at all event functions with a rate: at those of contacts if they are closed.
