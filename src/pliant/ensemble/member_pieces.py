@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from pliant.codegen.landmarks import landmarks
 from pliant.codegen.llvm import MachineCode, compile_function
 from pliant.codegen.program import PARAMETER, STATE, Program
-from pliant.ensemble.program_reads import entries_read
 from pliant.integrate.rows import evaluate_rows
 from pliant.integrate.time_pieces import time_pieces
 from pliant.trace.layout import FOREVER, WINDOW
@@ -47,9 +46,6 @@ class Timed:
             _TIMED[compiled.structure] = cls(program, compile_function(program, cache=compiled.structure.cache))
         return _TIMED[compiled.structure]
 
-    def used(self, kind: int) -> list[int]:
-        return entries_read(self.program, kind)
-
 
 _TIMED: WeakKeyDictionary[CompiledStructure, Timed] = WeakKeyDictionary()  # made once for a structure
 
@@ -70,7 +66,7 @@ def members_by_knots(
     p[:, : traced.layout.n_changing] = traced.parameters(t_start, t_end)[: traced.layout.n_changing]
     p[:, traced.layout.n_changing :] = constants
     p[:, traced.layout.p[WINDOW]] = -FOREVER, FOREVER
-    told_apart_by = np.hstack([states[:, timed.used(STATE)], p[:, timed.used(PARAMETER)]])
+    told_apart_by = np.hstack([states[:, timed.program.entries_read(STATE)], p[:, timed.program.entries_read(PARAMETER)]])
     _, first, number = np.unique(told_apart_by, axis=0, return_index=True, return_inverse=True)
     knots = [_knots(timed, t_start, t_end, states[k], p[k]) for k in first.tolist()]
     alike: dict[bytes | None, list[int]] = {}

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from pliant.codegen.llvm import MachineCode, compile_function
 from pliant.codegen.program import STATE
-from pliant.ensemble.program_reads import entries_read
 from pliant.integrate.batch_record import COINCIDENT_SHARE
 from pliant.integrate.rows import evaluate_rows
 from pliant.run.inertia import judged_rates
@@ -70,7 +69,7 @@ class _Look:
         if known is None:
             program = _program(compiled.structure.traced)
             code = compile_function(program, cache=compiled.structure.cache)
-            known = _CODE[compiled.structure] = code, entries_read(program, STATE)
+            known = _CODE[compiled.structure] = code, program.entries_read(STATE)
         return cls(compiled, *known)
 
     def is_same_for(self, states: Floats, p: Floats, reaches: Floats) -> bool:

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pliant.codegen.plain import Slots
-from pliant.codegen.program import PARAMETER, Program
+from pliant.codegen.program import PARAMETER
 from pliant.ensemble.lockstep.copies import SINCE_LOOK, SINCE_STEP, copies_texts
 from pliant.ensemble.lockstep.events import CUT
 from pliant.ensemble.lockstep.gpu import apart_by
@@ -160,7 +160,8 @@ class Staging:
         """Entries of p that programs read."""
         text = self.text
         programs = [x.program for x in (text.rhs, text.look, text.survey, text.project) if x is not None]
-        return sorted({*text.rhs.program.guards, *(k for program in programs for k in _read(program, text.model.n_changing))})
+        read = (k for program in programs for k in program.entries_read(PARAMETER) if k < text.model.n_changing)
+        return sorted({*text.rhs.program.guards, *read})
 
     @cached_property
     def later(self) -> list[Number]:
@@ -234,8 +235,3 @@ class Staging:
     def _pairs(self, numbers: Iterable[Number], slots: Mapping[Number, int]) -> list[tuple[int, int]]:
         """(Place in a record, slot)."""
         return [(self.records.place(*number), slots[number]) for number in numbers]
-
-
-def _read(program: Program, n_changing: int) -> set[int]:
-    """Entries of p, among those that events change, that a program reads."""
-    return {program.a[v] for v in program.needed() if program.kind[v] == PARAMETER and program.a[v] < n_changing}

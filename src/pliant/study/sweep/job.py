@@ -16,7 +16,7 @@ from pliant.files import RunSettings
 from pliant.integrate.methods import Auto, Method
 from pliant.model import check
 from pliant.results.result import Result
-from pliant.run.prepare import compile_system
+from pliant.run.prepare import Compiled, compile_system
 from pliant.run.save_times import save_plan
 from pliant.run.simulate import AUTO, simulate
 from pliant.study.sweep.fingerprint import fingerprint, short_hash
@@ -193,19 +193,19 @@ def _called(run: Callable[[Any], Result], mechanism: Mechanism) -> Result:
 
 
 def _simulated(mechanism: Mechanism, options: Mapping[str, Any], stopping: Stopping | None) -> Result:
-    given = dict(options)
-    method, t_start = _method(given.pop("method", None)), given.get("t_start", 0.0)
-    formulation, cache = given.pop("formulation", "articulated"), given.pop("cache", True)
+    given = {name: value for name, value in options.items() if name not in ("method", "formulation", "cache")}
+    progress = None if stopping is None else _giving_up(stopping)
+    return simulate(compiled_of(mechanism, options), method=_method(options.get("method")), progress=progress, **given)
+
+
+def compiled_of(mechanism: Mechanism, options: Mapping[str, Any]) -> Compiled:
+    """The mechanism, compiled as `simulate` would with these arguments."""
+    near = getattr(_method(options.get("method")), "near", None)
     with _COMPILING:
-        compiled = compile_system(
-            mechanism.system,
-            formulation,
-            cache,
-            near=getattr(method, "near", None),
-            t_start=t_start,
-            parameters=mechanism.parameters,
-        )
-    return simulate(compiled, method=method, progress=None if stopping is None else _giving_up(stopping), **given)
+        return compile_system(
+            mechanism.system, options.get("formulation", "articulated"), options.get("cache", True), near=near,
+            t_start=options.get("t_start", 0.0), parameters=mechanism.parameters,
+        )  # fmt: skip
 
 
 def _giving_up(stopping: Stopping) -> Callable[[float, float], None]:

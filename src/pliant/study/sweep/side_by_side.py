@@ -20,11 +20,11 @@ from pliant.errors import ModelError, PliantError
 from pliant.results.contacts import ContactTable
 from pliant.results.result import Result
 from pliant.results.table import QUANTITIES
-from pliant.run.prepare import Compiled, compile_system
+from pliant.run.prepare import Compiled
 from pliant.run.save_times import save_plan
 from pliant.run.simulate import method_of
 from pliant.study.sweep.executors import Done, Task, compute_all, processors
-from pliant.study.sweep.job import Job, Record
+from pliant.study.sweep.job import Job, Record, compiled_of
 from pliant.study.sweep.keep import Keep
 from pliant.study.sweep.over import Case, Over
 from pliant.study.sweep.subject import FunctionSubject
@@ -51,13 +51,10 @@ class Setting:
     @classmethod
     def of(cls, job: Job, case: Case) -> Setting:
         """From a job whose settings allow lock-step; a PliantError if the mechanism of this case is impossible."""
-        given, mechanism = job.options(case), job.mechanism(case)
+        given = job.options(case)
         method, t_start, t_end = method_of(given.get("method")), float(given.get("t_start", 0.0)), float(given["t_end"])
-        compiled = compile_system(
-            mechanism.system, given.get("formulation", "articulated"), given.get("cache", True), near=method.near,
-            t_start=t_start, parameters=mechanism.parameters,
-        )  # fmt: skip
         keep = (LEDGER, WARNINGS, ValuesAt(save_plan(given.get("save"), t_start, t_end), *_quantities(job.keep)))
+        compiled = compiled_of(job.mechanism(case), given)
         return cls(compiled, method, KeepPlan.of(keep, t_start, t_end), t_start, t_end, given.get("max_steps"))
 
     def plan(self, parameters: Mapping[str, Any]) -> MemberPlan:
@@ -177,17 +174,9 @@ class SideBySide:
         plan = setting.plan({name: [own[name] for own in values] for name in values[0]})
         store, alone = EnsembleStore(plan, setting.kept), set[int]()
         study = LockstepEnsemble(
-            plan,
-            explicit.method,
-            setting.t_end,
-            setting.kept,
-            setting.max_steps,
-            store,
-            self._runner_of(explicit.method),
-            alone.add,
-            fewest_alike=1,  # so that no case depends on the others in its batch
-            most_steps=explicit.most_steps,
-        )
+            plan, explicit.method, setting.t_end, setting.kept, setting.max_steps, store, self._runner_of(explicit.method),
+            alone.add, fewest_alike=1, most_steps=explicit.most_steps,  # 1: no case depends on the others in its batch
+        )  # fmt: skip
         study.run(min(processors(), plan.count), None)
         if study.interrupted:
             raise KeyboardInterrupt
