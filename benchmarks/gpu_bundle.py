@@ -58,9 +58,9 @@ def link_chain(links: int, parameters: dict[str, Any], height: float = 2.0) -> A
 
 def make(folder: Path) -> None:
     import pliant as pl
+    from pliant.ensemble.member_numbers import MemberNumbers
+    from pliant.ensemble.members import MemberPlan
     from pliant.gallery.falling_chain import falling_chain
-    from pliant.study.member_numbers import MemberNumbers
-    from pliant.study.members import MemberPlan
 
     folder.mkdir(parents=True, exist_ok=True)
     fine, coarse = pl.DOP853(rtol=1e-6, atol=1e-9), pl.DormandPrince(rtol=1e-6, atol=1e-9)
@@ -131,16 +131,17 @@ def bundle(
     plan: np.ndarray | None = None,
 ) -> None:
     """One case: its kernel, its members, and what the host build makes of the first of them."""
+    from pliant.ensemble.lockstep.device import device_text, ptx_of
+    from pliant.ensemble.lockstep.gpu import CONSTANTS_SYMBOL, RECORD_SYMBOL
+    from pliant.ensemble.lockstep.lists import COUNTS
+    from pliant.ensemble.lockstep.rounds import kernels_of
+    from pliant.ensemble.lockstep.runs import HostLoop, HostRuns, LockstepMembers, LockstepTolerances, inputs_of
+    from pliant.ensemble.lockstep.tables import SHARED
+    from pliant.ensemble.lockstep_model import corner_speeds, lockstep_model
     from pliant.host.cache_folder import user_cache
     from pliant.host.stages import Stages
-    from pliant.integrate.lockstep.device import device_text, ptx_of
-    from pliant.integrate.lockstep.gpu import CONSTANTS_SYMBOL, RECORD_SYMBOL
-    from pliant.integrate.lockstep.lists import COUNTS
-    from pliant.integrate.lockstep.runs import HostLoop, HostRuns, LockstepMembers, LockstepTolerances, inputs_of
-    from pliant.integrate.lockstep.tables import SHARED
     from pliant.run.contact_phases import pair_numbers
     from pliant.run.simulate import Run, weight_of
-    from pliant.study.lockstep_model import corner_speeds, lockstep_model
 
     model, traced, own = lockstep_model(compiled), compiled.traced, constants is not None
     run = Run(compiled, method, 0.0, t_end, np.array([t_end]), None, None, None, Stages())
@@ -167,7 +168,7 @@ def bundle(
     ends = HostRuns(loop).run(members, tolerances, 1)
     text = device_text(model, method.tableau, own)
     (folder / f"{name}.ptx").write_bytes(ptx_of(text, user_cache("machine-code")))
-    facts = {"name": name, "kernels": list(text.kernels.items()), "lane_bytes": 8 * text.records.size, "lists": COUNTS,
+    facts = {"name": name, "kernels": list(kernels_of(text).items()), "lane_bytes": 8 * text.records.size, "lists": COUNTS,
              "fields": SHARED, "numbers": numbers, "recipe": recipe, "n": model.n, "changing": changing,
              "pairs": len(model.pairs), "works": model.n_works, "t_end": t_end, "controlled": n,
              "count": len(next(iter(starts.values()))), "y0": traced.y0.tolist(),
@@ -194,7 +195,7 @@ def rows_ptx(compiled: Any) -> bytes:
     from pliant.codegen.member_lanes import Lanes, MemberProgram, intrinsics, member_text, sines_text
     from pliant.codegen.own_functions import CONSTANTS, OWN
     from pliant.codegen.plain import Setting, intrinsics_text, plain_text
-    from pliant.integrate.lockstep.device import TARGETS, machine_of, optimised
+    from pliant.ensemble.lockstep.device import TARGETS, machine_of, optimised
 
     traced, lanes = compiled.traced, Lanes(1, True, whole=True)
     observe, places = traced.functions["observe"], traced.layout.observed

@@ -32,7 +32,7 @@ PAGES = {  # title, what is on it, which modules its names come from
     "running": ("Running", "From a System to a Result.", ("pliant.run",)),
     "methods": ("Integration methods", "Explicit, implicit and fixed-step integrators.", ("pliant.integrate",)),
     "analysis": ("Analyses", "Equilibria, linear models, natural modes, section forces and stresses.", ("pliant.analysis",)),
-    "studies": ("Studies", "Many runs, derivatives of runs, fits and optimisation.", ("pliant.study",)),
+    "studies": ("Studies", "Many runs, derivatives of runs, fits and optimisation.", ("pliant.study", "pliant.ensemble")),
     "results": ("Results", "The output of a run, and its energy ledger.", ("pliant.results",)),
     "showing": ("Plots, pages and films", "How results are shown.", ("pliant.show",)),
     "equations": ("Equations", "Equations of motion as LaTeX, SymPy, C and CasADi.", ("pliant.equations",)),

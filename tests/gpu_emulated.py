@@ -9,13 +9,13 @@ import threading
 
 import numpy as np
 
+from pliant.ensemble.lockstep.gpu import apart_by
+from pliant.ensemble.lockstep.lists import APPEND, COUNTS, KINDS, OWN_LANE
+from pliant.ensemble.lockstep.rounds import ATTEMPT, KERNELS, LIST, gpu_text
+from pliant.ensemble.lockstep.runs import optimised
+from pliant.ensemble.lockstep.text import LockstepText
 from pliant.host.cuda import WARP, Device
 from pliant.host.processor import host, load_object
-from pliant.integrate.lockstep.gpu import apart_by
-from pliant.integrate.lockstep.lists import APPEND, COUNTS, KINDS, OWN_LANE
-from pliant.integrate.lockstep.rounds import ATTEMPT, KERNELS, LIST
-from pliant.integrate.lockstep.runs import optimised
-from pliant.integrate.lockstep.text import LockstepText
 
 INTRINSICS = {"read.ptx.sreg.tid.x": "tid", "read.ptx.sreg.ctaid.x": "ctaid", "read.ptx.sreg.ntid.x": "ntid"}
 DRIVER = """
@@ -149,7 +149,7 @@ def on_this_processor(text: LockstepText) -> str:
     lanes.
     """
     text.together = text.asynchronous = False
-    source = text.rounds()
+    source = gpu_text(text)
     for there, here in {APPEND: APPEND_ALONE, OWN_LANE: OWN_LANE_ALONE}.items():
         assert there in source
         source = source.replace(there, here)

@@ -15,6 +15,8 @@ from pliant.analysis.plausibility import implausible
 from pliant.analysis.report import Largest, Report, report
 from pliant.analysis.section_forces import section_forces
 from pliant.analysis.stresses import stresses
+from pliant.ensemble.ensemble import ensemble
+from pliant.ensemble.keep import ExtremesOf, ValuesAt
 from pliant.equations import equations
 from pliant.errors import ModelError, PliantError, SolveError, StepError, UnknownNameError
 from pliant.files import dump_model, load_model, loads_model
@@ -142,14 +144,12 @@ from pliant.scalar import (
     where,
 )
 from pliant.show import animation, player, plot
-from pliant.study.ensemble import ensemble
-from pliant.study.ensemble_keep import ExtremesOf, ValuesAt
-from pliant.study.fit import Experiment, fit
-from pliant.study.fitted import Fit
-from pliant.study.optimise import Constraint, Optimum, optimise
-from pliant.study.over import Cases, Grid, Sample
-from pliant.study.sensitivities import Sensitivities, sensitivities
-from pliant.study.sweep import open_sweep, sweep
+from pliant.study.derivatives.sensitivities import Sensitivities, sensitivities
+from pliant.study.fit.fit import Experiment, fit
+from pliant.study.fit.fitted import Fit
+from pliant.study.fit.optimise import Constraint, Optimum, optimise
+from pliant.study.sweep.over import Cases, Grid, Sample
+from pliant.study.sweep.sweep import open_sweep, sweep
 from pliant.version import VERSION
 
 __version__ = VERSION

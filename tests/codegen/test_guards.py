@@ -15,8 +15,8 @@ from pliant.codegen.llvm import compile_function
 from pliant.codegen.program import read_program
 from pliant.codegen.rolled import SHORTEST, RolledLoop
 from pliant.codegen.schedule import make_schedule
+from pliant.ensemble.lockstep.stages import START_BIT
 from pliant.gallery.falling_chain import falling_chain
-from pliant.integrate.lockstep.stages import START_BIT
 from pliant.model.friction_law import FRICTION_LAWS
 from pliant.trace.tracing import trace
 from registered import FRICTION

@@ -7,7 +7,7 @@ import pytest
 
 import pliant as pl
 from pliant.results.reading import DIMENSIONS
-from pliant.study.series import SeriesNames
+from pliant.study.fit.series import SeriesNames
 
 T_END, STEP = 0.02, 0.01
 

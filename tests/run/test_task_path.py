@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.ensemble.members import start_at
 from pliant.gallery.parallel_robot.system import LEGS, efforts_on_the_rose, parallel_robot, rose
-from pliant.study.members import start_at
 
 UPPER, FORE = 0.6, 0.5  # m
 MASSES = (2.0, 1.5)  # kg

@@ -18,7 +18,7 @@ from pliant.host import progress
 
 if TYPE_CHECKING:
     from pliant.files import Model
-    from pliant.study.fitted import Compared, Fit
+    from pliant.study.fit.fitted import Compared, Fit
 
 REPORT, PICTURE, RESULT = "fit.json", "fit.png", "fit.nc"
 
@@ -82,8 +82,8 @@ def _bounds(given: list[str], model: Model) -> dict[str, tuple[float | None, flo
 
 
 def _fitted(model: Model, data: list[Path], names: list[str], of: Any, bounds: Any, quiet: bool) -> Fit:
-    from pliant.study.fit import Experiment
-    from pliant.study.fit import fit as find
+    from pliant.study.fit.fit import Experiment
+    from pliant.study.fit.fit import fit as find
 
     options = {} if model.run is None else {n: v for n, v in model.run.options.items() if n != "save" and v is not None}
     experiments = [Experiment(path, name=path.stem) for path in data]

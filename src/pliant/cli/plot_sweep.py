@@ -30,7 +30,7 @@ def draw_sweep(
     """Draw a sweep; alien: given options that only apply to the result of a single run."""
     from pliant.show.plot import save, sweep
     from pliant.show.plot.sweeps import kind_of
-    from pliant.study.sweep import open_sweep
+    from pliant.study.sweep.sweep import open_sweep
 
     for option, given in alien.items():
         if given is not None:

@@ -53,8 +53,8 @@ def sweep(
     as_json: AsJson = False,
 ) -> None:
     """Run a model over all combinations of values of its numbers. Finished cases survive Ctrl-C and a killed process."""
-    from pliant.study.over import Grid
-    from pliant.study.subject import FileSubject
+    from pliant.study.sweep.over import Grid
+    from pliant.study.sweep.subject import FileSubject
 
     _check_options(over, out, workers, dask, resume, device)
     assert out is not None
@@ -91,7 +91,7 @@ def _check_options(
 
 @contextlib.contextmanager
 def _executor(workers: int | None, dask: str | None) -> Iterator[Any]:
-    from pliant.study.executors import process_pool
+    from pliant.study.sweep.executors import process_pool
 
     if dask is not None:
         with _dask(dask) as executor:
@@ -118,7 +118,7 @@ def _dask(address: str) -> Iterator[Any]:
 
 
 def _sweep(subject: Any, grid: Any, quiet: bool, **options: Any) -> xarray.Dataset:
-    from pliant.study.sweep import SweepInterrupted, sweep_subject
+    from pliant.study.sweep.sweep import SweepInterrupted, sweep_subject
 
     try:
         with progress.bar(0.0, float(len(grid)), quiet, "preparing the cases") as tell:

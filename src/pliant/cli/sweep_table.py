@@ -27,7 +27,7 @@ class SweepTable:
 
 def read_sweep(folder: Path) -> xarray.Dataset:
     """The cases of a sweep, without whole results."""
-    from pliant.study.sweep import open_sweep
+    from pliant.study.sweep.sweep import open_sweep
 
     try:
         return open_sweep(folder).drop_vars("result", errors="ignore").load()
@@ -62,7 +62,7 @@ def _head(name: str, unit: str) -> str:
 
 def print_sweep(folder: Path, as_json: bool) -> None:
     """pliant info FOLDER."""
-    from pliant.study.dataset import NOT_YET
+    from pliant.study.sweep.dataset import NOT_YET
 
     data = read_sweep(folder)
     table = sweep_table(data)

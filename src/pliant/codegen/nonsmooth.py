@@ -4,11 +4,11 @@ An edge is the zero of a function g of the operation's arguments. At a JUMP the 
 and the slope changes; at a STEEP edge the slope is infinite. What a run and its derivatives do at an edge:
 
 - comparisons and signs in users' formulas and laws are switches (trace/switches.py): flags in p decide them, a step ends at each
-  change, and derivatives take the jump there (study/saltation.py);
+  change, and derivatives take the jump there (study/derivatives/saltation.py);
 - at corners, steps of derivatives are cut (integrate/variational.py); corners of a prescribed motion, whose acceleration jumps
   there, are switches too;
 - at all other edges the equations themselves are examined where a run crosses one: if they jump or are infinitely steep there,
-  derivatives are undefined from there on (study/edges.py).
+  derivatives are undefined from there on (study/derivatives/edges.py).
 
 An edge of an operation need not be an edge of the equations: both sides may agree, as those of x * |x|.
 """

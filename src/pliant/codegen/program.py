@@ -76,6 +76,10 @@ class Program:
                 waiting += self.arguments(value)
         return found
 
+    def entries_read(self, kind: int) -> list[int]:
+        """The entries of an input (STATE or PARAMETER) that outputs depend on; a program also lists inputs that nothing reads."""
+        return sorted({self.a[value] for value in self.needed() if self.kind[value] == kind})
+
     def value(self, kind: int, a: int, b: int = NONE) -> int:
         """The number of this value; equal operations on equal arguments share one value."""
         if a > b and kind in _COMMUTATIVE:

@@ -19,7 +19,7 @@ from pliant.host.atomic_files import atomic_write
 from pliant.model.system import System
 from pliant.results.result import Result
 from pliant.show import plot
-from pliant.study.sweep import sweep_results
+from pliant.study.sweep.sweep import sweep_results
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

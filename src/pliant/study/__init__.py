@@ -1,1 +1,1 @@
-"""Many runs: sweeps over numbers of a mechanism."""
+"""Studies of many runs: sweeps over numbers, derivatives of a run, fits and optimisation."""

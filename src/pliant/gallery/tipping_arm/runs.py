@@ -26,7 +26,7 @@ from pliant.model.system import System
 from pliant.results.contacts import ContactRecord
 from pliant.results.result import Result
 from pliant.run.simulate import simulate
-from pliant.study.over import Grid
+from pliant.study.sweep.over import Grid
 
 Floats = NDArray[np.float64]
 

@@ -1,0 +1,151 @@
+"""How long the next attempt of a member of a lock-step ensemble is: plain functions, see `judge`."""
+
+from __future__ import annotations
+
+from math import exp, inf, log
+from typing import Any
+
+from pliant.ensemble.lockstep.events import event_ahead
+
+SAFETY = 0.9
+STRETCH = 1e-10
+SMALLEST_STEP, SMALLEST_ULPS = 1e-18, 16.0 * 2.0**-52
+NO_ERROR = 1e-30
+NEAREST, BEYOND = 1e-3, 1.05  # fraction of a rejected step, and factor on the distance to a corner: see `march`
+# A step that is rejected again meets something that is not smooth: its error falls with a lower power of its length than the order
+# says. Then the exponent of the error counts twice, at last three times, and the step may become this fraction of itself.
+MOST_TIMES, LEAST_AGAIN = 3.0, 0.1
+NEARER = 0.5  # of a step to an event that ended before it: another such step follows only if the event is nearer than that
+AFTER_TOUCH = 3.0  # least growth after the first step of a touch: only its error is that of a force that is not smooth
+
+# Supplied by a structure (`LockstepLayout`): tables, and the number of limits.
+table: Any = None
+N_LIMIT = 0
+INF = inf
+
+
+# ---- by the error
+
+
+def smallest(t: float) -> float:
+    return max(SMALLEST_STEP, SMALLEST_ULPS * abs(t))
+
+
+def refuse(lane: Any) -> None:
+    """Rejects a step that was too long or left the domain of the equations, and shortens it."""
+    lane.rejected += 1.0
+    lane.refusals += 1.0
+    lane.tries = 0.0
+    if lane.error < INF:
+        lane.h = shortened(lane, lane.refusals, SAFETY * own_exp(-error_power(lane.refusals) * own_log(lane.error)))
+    else:
+        lane.h = lane.step * 0.25
+    lane.due = 1.0
+
+
+def error_power(refusals: float) -> float:
+    """The power of its error by which a step is shortened that was rejected so many times."""
+    return float(table.control[3] * min(refusals, MOST_TIMES))
+
+
+def shortened(lane: Any, refusals: float, factor: float) -> float:
+    """The length of a step that is repeated: towards a corner it ends just beyond, so that the corner can be located."""
+    return corner_ahead(lane, lane.step * max(table.control[1] if refusals < 2.0 else LEAST_AGAIN, factor))
+
+
+def corner_ahead(lane: Any, h: float) -> float:
+    """The distance to a point just beyond the nearest corner, s, or h if that is less."""
+    ahead = h
+    for k in range(int(lane.n_watched)):
+        e = int(lane.watching[k])
+        if table.has_rate[e] != 0 and lane.side[e] != 0.0:
+            x = -BEYOND * lane.g[e] / lane.gd[e]
+            if NEAREST * lane.step < x < ahead:
+                ahead = x
+    return float(ahead)
+
+
+def propose(lane: Any, shared: Any) -> None:
+    """Proposes the next step by Gustafsson's controllers."""
+    log_error = own_log(max(lane.error, NO_ERROR))
+    factor = SAFETY * own_exp(table.control[0] * lane.log_old - table.control[3] * log_error)
+    h = lengthened(lane, shared, factor)
+    lane.touch_h = touch_step(lane, factor)
+    lane.h = h
+    lane.log_old, lane.refusals = max(log_error, table.least_old[0]), 0.0
+
+
+def lengthened(lane: Any, shared: Any, factor: float) -> float:
+    """The length that follows an accepted step; a step that was cut short does not shorten the next."""
+    kept = lane.h if cut_short(lane) else 0.0
+    if follows_touch(lane):
+        kept = AFTER_TOUCH * lane.step
+    return float(min(max(changed_by(lane, factor), kept), shared.max_step))
+
+
+def changed_by(lane: Any, factor: float) -> float:
+    """The length of this step times the factor of the controller, within its bounds."""
+    most = 1.0 if lane.refusals != 0.0 else table.control[2]
+    return float(lane.step * min(max(factor, table.control[1]), most))
+
+
+def cut_short(lane: Any) -> bool:
+    """Whether the step ends at a stop, a row or an event, and not where its error allowed."""
+    return bool(lane.step < (1.0 - STRETCH) * lane.h)
+
+
+def follows_touch(lane: Any) -> bool:
+    """Whether this is the first whole step after a touch."""
+    return bool(lane.touch_h == 0.0 and not cut_short(lane))
+
+
+def touch_step(lane: Any, factor: float) -> float:
+    """The length, s, that the first step after a touch should have had; 0 if that step is still to come."""
+    return changed_by(lane, factor) if follows_touch(lane) else float(lane.touch_h)
+
+
+# ---- to stops and events
+
+
+def next_stop(lane: Any, shared: Any) -> float:
+    """The time, s, that no step passes: of a stop or a row."""
+    stop = lane.t_stop
+    row = int(lane.next_row)
+    if row < shared.n_plan:
+        stop = min(stop, shared.plan[row])
+    return float(stop)
+
+
+def aim(lane: Any, shared: Any, stop: float) -> None:
+    """Sets the end of the next attempt: exactly at a stop, or so far from it that no sliver is left; or at an event ahead.
+
+    A step to where an event should be saves one beyond it, of which nothing but that event is used.
+    """
+    rest, h = stop - lane.t, lane.h
+    lane.t_new = stop
+    if h * (1.0 + STRETCH) < rest:
+        lane.t_new = lane.t + (0.5 * rest if 2.0 * h > rest else h)
+    if N_LIMIT > 0:
+        lane.t_new = min(lane.t_new, lane.t + max(lane.longest, 2.0 * smallest(lane.t)))
+    ahead, again = event_ahead(lane, shared, lane.t_new - lane.t), lane.aimed
+    lane.aimed = 0.0
+    if ahead < lane.t_new - lane.t and (again == 0.0 or ahead < NEARER * lane.step):
+        lane.t_new, lane.aimed = lane.t + ahead, 1.0
+    lane.step = lane.t_new - lane.t
+
+
+# ---- written in text, for the same bits everywhere
+
+
+def own_exp(x: float) -> float:
+    return exp(x)
+
+
+def own_log(x: float) -> float:
+    return log(x)
+
+
+FUNCTIONS = (
+    smallest, corner_ahead, error_power, shortened, refuse, cut_short, follows_touch, changed_by, touch_step, lengthened, propose,
+    next_stop, aim,
+)  # fmt: skip

@@ -1,0 +1,119 @@
+"""What lies ahead of a member in the memory of a GPU's thread, as LLVM text.
+
+    double corner_ahead(ptr here, double h):               see `lengths`
+    double event_ahead(ptr here, ptr shared, double h):    see `events`
+
+They read from memory what they need: by then, registers are full.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+
+from pliant.codegen.sincos import real
+from pliant.ensemble.lockstep.contacts import ContactWriter
+from pliant.ensemble.lockstep.events import BEYOND_EVENT, CUT, GAP, OVER, SHORT
+from pliant.ensemble.lockstep.lengths import BEYOND, NEAREST
+from pliant.ensemble.lockstep.records import RECORD
+from pliant.ensemble.lockstep.staging import AWAKE, MEMORY
+
+
+class AheadWriter(ContactWriter):
+    """Writes these functions."""
+
+    def _function(self, head: str, write: Callable[[], None], end: str) -> str:
+        self.lines, self.awake, self.here, self.memory, self.record, self.kept = [], "", "", "%memory", "%lane", {}
+        write()
+        scratch = [f"  %{name}.room = alloca [{size} x double], align 8" for name, size in self.scratch.items()]
+        scratch = [room for room in scratch if any(room.split(" = ")[0].strip() + "," in line for line in self.lines)]
+        return "\n".join([f"define internal {head} alwaysinline nounwind {{", "entry:", *scratch, *self.lines, end, "}", ""])
+
+    def _ahead(self, head: str, at_no_event: dict[str, str], look: Callable[[int], None], end: Callable[[], None]) -> str:
+        """A function that looks at all event functions with a rate: at those of contacts if they are closed.
+
+        What it has found so far is in memory, by name; the last of these numbers is the result.
+        """
+
+        def write() -> None:
+            self.lines += [line for key, x in at_no_event.items() for line in
+                           (f"  %{key}.at = alloca double", f"  store double {x}, ptr %{key}.at")]  # fmt: skip
+            self.here, self.staged = "%here", self.owner.staging.at_end
+            self.record = self.let(f"load ptr, ptr {self.at(RECORD)}")
+            self.awake = self.let(f"load i64, ptr {self.at(AWAKE)}")
+            self.memory, self.kept = self.let(f"load ptr, ptr {self.at(MEMORY)}"), self.owner.staging.kept
+            rated = [e for e in self._events if self.model.events[e].has_rate]
+            for e in rated:
+                if not self.model.events[e].of_contact:
+                    look(e)
+            for pair, events in self._by_contact:
+                with self._if_closed(pair):
+                    for e in events:
+                        if e in rated:
+                            look(e)
+            end()
+            self.lines.append(f"  %ahead = load double, ptr %{[*at_no_event][-1]}.at")
+
+        return self._function(f"double {head}", write, "  ret double %ahead")
+
+    def _so_far(self, name: str) -> str:
+        return self.let(f"load double, ptr %{name}.at")
+
+    def _corner_ahead(self) -> str:
+        return self._ahead("@corner_ahead(ptr nonnull %here, double %h)", {"nearest": "%h"}, self._nearer, lambda: None)
+
+    def _nearer(self, e: int) -> None:
+        """Takes the distance to a zero that its event function heads for, if it is the nearest."""
+        nearest = self.op("fmul", real(NEAREST), self.load("step"))
+        x = self.op("fdiv", self.op("fmul", real(-BEYOND), self.load("g", e)), self.load("gd", e))
+        ahead = self._so_far("nearest")
+        sided = self.let(f"fcmp une double {self.load('side', e)}, 0.0")
+        within = self.let(f"and i1 {self.let(f'fcmp olt double {nearest}, {x}')}, {self.let(f'fcmp olt double {x}, {ahead}')}")
+        self.lines.append(f"  store double {self.select(self._both(sided, within), x, ahead)}, ptr %nearest.at")
+
+    def _event_ahead(self) -> str:
+        at_no_event = {"near": "%h", "over": "0.0", "margin": "0.0", "far": real(inf)}
+        head = "@event_ahead(ptr nonnull %here, ptr nonnull %shared, double %h)"
+        return self._ahead(head, at_no_event, self._sooner, self._step_to_event)
+
+    def _sooner(self, e: int) -> None:
+        """Takes the zero that an event function heads for, if it is the first."""
+        event, side, near = self.model.events[e], self.load("side", e), self._so_far("near")
+        g, gd, bend = (self.op("fmul", self.load(name, e), side) for name in ("g", "gd", "gdd"))
+        fall = self.let(f"fneg double {gd}")
+        if event.does == CUT:
+            g, fall, bend = self._through_rest(e, side, g, fall, bend)
+        bottom = self.op("fsub", self.op("fmul", fall, fall), self.op("fmul", self.op("fmul", "2.0", g), bend))
+        there = self.op("fsub", fall, self.op("fmul", self.op("fmul", "0.5", bend), near))
+        below = self._compare("olt", g, self.op("fmul", near, there))
+        dips = self._both(self._compare("olt", "0.0", fall), self._compare("olt", fall, self.op("fmul", bend, near)))
+        first = self._either(below, self._both(dips, self._compare("ogt", bottom, "0.0")))
+        first = self._both(first, self._compare("ogt", g, "0.0"))
+        if event.direction != 0 and event.does != GAP:
+            first = self._both(first, self._compare("une", side, real(event.direction)))
+        with self._if(first):
+            root = self.call("sqrt", self._largest(bottom, "0.0"))
+            over, margin = real(OVER), "0.0"
+            if event.does != CUT:
+                over, margin = "0.0", self.op("fmul", self.op("fmul", real(BEYOND_EVENT), self.shared("near")), self.load("h"))
+            if event.does == GAP:
+                opens = self._both(self._compare("olt", side, "0.0"), self._compare("oeq", self.load("aimed"), "0.0"))
+                over = self.select(opens, real(SHORT - 1.0), "0.0")
+            near = self.op("fdiv", self.op("fmul", "2.0", g), self.op("fadd", fall, root))
+            for name, x in {"near": near, "over": over, "margin": margin}.items():
+                self.lines.append(f"  store double {x}, ptr %{name}.at")
+
+    def _through_rest(self, e: int, side: str, g: str, fall: str, bend: str) -> list[str]:
+        """The same for slip that approaches zero: as seen from the other side of it."""
+        corners = self.shared("corners")
+        speed = self.let(f"load double, ptr {self.let(f'getelementptr double, ptr {corners}, i64 {e}')}")
+        slows = self._both(self._compare("olt", side, "0.0"), self._compare("olt", fall, "0.0"))
+        slows = self._both(slows, self._compare("ogt", speed, "0.0"))
+        beyond = self.op("fsub", self.op("fmul", "2.0", speed), g), self.let(f"fneg double {fall}"), "0.0"
+        return [self.select(slows, x, here) for x, here in zip(beyond, (g, fall, bend), strict=True)]
+
+    def _step_to_event(self) -> None:
+        near, over, margin = (self._so_far(name) for name in ("near", "over", "margin"))
+        with self._if(self._compare("olt", near, "%h")):
+            arguments = f"double {near}, double {over}, double {margin}, double {self.load('t')}"
+            self.lines.append(f"  store double {self.let(f'call double @just_beyond({arguments})')}, ptr %far.at")

@@ -1,0 +1,1 @@
+"""Derivatives of a whole run, through its events."""
