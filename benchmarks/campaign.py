@@ -66,7 +66,7 @@ class Task:
 
 def method_for(name: str, rtol: float, longest: float | None = None) -> Any:
     """A method of the registry by name; longest: the step it may not exceed, s."""
-    from pliant.integrate.methods import METHODS
+    from pliant.integrate.methods.method import METHODS
 
     kind = next(method for method in METHODS if method.__name__ == name)
     known = {field.name for field in fields(kind)}
@@ -294,7 +294,7 @@ def tasks_of(members: int, seed: int, methods: list[str], starts: int = STARTS) 
 
 
 def method_names(asked: str) -> list[str]:
-    from pliant.integrate.methods import METHODS
+    from pliant.integrate.methods.method import METHODS
 
     names = [method.__name__ for method in METHODS]
     chosen = names if asked == "all" else [AUTO if asked.lower() == "auto" else asked]

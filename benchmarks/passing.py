@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 import pliant as pl
-from pliant.integrate.methods import METHODS, RK4, Auto, RealTime, TwoLoop
+from pliant.integrate.methods.method import METHODS, RK4, Auto, RealTime, TwoLoop
 from pliant.results.state import LAYOUT, FinalState
 from pliant.run.prepare import Compiled, compile_system
 

@@ -23,7 +23,7 @@ import pliant as pl
 from pliant.codegen.llvm import MachineCode, compile_function
 from pliant.codegen.loop_language import floats
 from pliant.integrate.compiled_loops import function_of
-from pliant.integrate.kernels import Loop, call_kernel
+from pliant.integrate.loop.kernels import Loop, call_kernel
 from pliant.trace.tracing import trace
 
 RIGID = (30, 100)

@@ -22,7 +22,7 @@ import numpy as np
 
 import pliant as pl
 from pliant.gallery.representative import REPRESENTATIVES, Representative
-from pliant.integrate.methods import METHODS
+from pliant.integrate.methods.method import METHODS
 from pliant.run.prepare import Compiled, compile_system
 
 TOLERANCES = (1e-3, 1e-5, 1e-7, 1e-9, 1e-11)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import pliant as pl
-from pliant.integrate import methods
+from pliant.integrate.methods import method as methods
 from pliant.model import damping, friction_law, modes
 from pliant.model import normal_law as laws
 from pliant.model.joint import Joint

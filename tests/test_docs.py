@@ -14,7 +14,7 @@ from pliant.files.reader import LINK_KEYS, SECTIONS
 from pliant.files.run_settings import RunSettings
 from pliant.files.vocabulary import CALLS, builders, call_hints
 from pliant.gallery.reproduction import REPRODUCTIONS
-from pliant.integrate.methods import METHODS
+from pliant.integrate.methods.method import METHODS
 from pliant.model.closure import CLOSURES
 from pliant.model.friction_law import FRICTION_LAWS
 from pliant.model.joint import JOINTS

@@ -12,7 +12,7 @@ import passing
 import pytest
 
 import pliant as pl
-from pliant.integrate.methods import DOP853, Auto, DormandPrince, Radau5
+from pliant.integrate.methods.method import DOP853, Auto, DormandPrince, Radau5
 
 
 @pytest.mark.parametrize("n", [2, 5, 10])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.integrate.methods import METHODS
+from pliant.integrate.methods.method import METHODS
 from pliant.model.friction_law import FRICTION_LAWS
 from pliant.model.joint import JOINTS
 from pliant.model.normal_law import NORMAL_LAWS

@@ -20,7 +20,7 @@ from pliant.ensemble.keep import ExtremesOf, ValuesAt
 from pliant.equations import equations
 from pliant.errors import ModelError, PliantError, SolveError, StepError, UnknownNameError
 from pliant.files import dump_model, load_model, loads_model
-from pliant.integrate.methods import (
+from pliant.integrate.methods.method import (
     DOP853,
     RK4,
     RKF45,

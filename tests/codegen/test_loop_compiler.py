@@ -9,7 +9,7 @@ import pytest
 
 from pliant.codegen.loop_language import BLOCK, ByAddress, address_of_record, block, flags, floats, fused, ints, no_block, put_block
 from pliant.integrate.compiled_loops import function_of
-from pliant.integrate.kernels import Loop
+from pliant.integrate.loop.kernels import Loop
 
 RECORD = np.dtype([("n", "i8"), ("x", "f8"), ("values", "i8"), ("counts", "i8"), ("marks", "i8")])
 WEIGHTS = (0.5, -2.0, 0.25)

@@ -11,7 +11,7 @@ import pytest
 from scipy.special import ellipj, ellipk
 
 import pliant as pl
-from pliant.integrate.methods import METHODS
+from pliant.integrate.methods.method import METHODS
 from pliant.run.prepare import compile_system
 from registered import METHOD
 

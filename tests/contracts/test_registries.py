@@ -3,7 +3,7 @@
 import pytest
 
 import registered
-from pliant.integrate.methods import METHODS
+from pliant.integrate.methods.method import METHODS
 from pliant.model.closure import CLOSURES
 from pliant.model.damping import DAMPINGS
 from pliant.model.friction_law import JOINT_FRICTION_LAWS

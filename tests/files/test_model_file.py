@@ -11,7 +11,7 @@ import pytest
 from pliant.errors import ModelError
 from pliant.files import Model, RunSettings, dump_model, load_model, loads_model, parse_formula
 from pliant.files.vocabulary import word
-from pliant.integrate.methods import METHODS, RK4, RKF45, Auto
+from pliant.integrate.methods.method import METHODS, RK4, RKF45, Auto
 from pliant.model.beam import Beam
 from pliant.model.contact import Plane
 from pliant.model.damping import DAMPINGS, AirDrag, Damping, KelvinVoigt, ModalDamping, Rayleigh, RayleighRatios

@@ -12,7 +12,7 @@ import pytest
 
 from pliant.codegen.loop_language import floats
 from pliant.integrate.compiled_loops import function_of
-from pliant.integrate.kernels import Loop
+from pliant.integrate.loop.kernels import Loop
 
 
 @pytest.fixture(scope="session")

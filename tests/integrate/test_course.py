@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pliant.integrate import DOP853, RK4, RKF45, Stepper
-from pliant.integrate.run_record import KEPT
+from pliant.integrate.memory.run_record import KEPT
 
 
 @pytest.mark.parametrize("method", [RKF45(1e-6, 1e-9), DOP853(1e-6, 1e-9), RK4(0.01)], ids=lambda method: type(method).__name__)

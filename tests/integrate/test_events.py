@@ -20,8 +20,8 @@ from pliant.integrate import (
     Stepper,
     Tsit5,
 )
-from pliant.integrate.methods import VariablePrecisionRK4
-from pliant.integrate.run_record import RECORDS, STOPS
+from pliant.integrate.memory.run_record import RECORDS, STOPS
+from pliant.integrate.methods.method import VariablePrecisionRK4
 
 # all but the one that notices events at the ends of its steps only: see test_implicit
 every_method = pytest.mark.parametrize(

@@ -11,8 +11,8 @@ import pytest
 from pliant.codegen.jacobian import jacobian_kernel
 from pliant.codegen.llvm import compile_function
 from pliant.integrate import DOP853, Auto, JacobianKernel, Radau5, Radau9, RealTime, Rodas5P, Status, Stepper
-from pliant.integrate.collocation import RadauIIA
-from pliant.integrate.rosenbrock_tableaus import RODAS3, RODAS5P, lower
+from pliant.integrate.methods.collocation import RadauIIA
+from pliant.integrate.methods.rosenbrock_tableaus import RODAS3, RODAS5P, lower
 
 IMPLICIT = [Radau5, Radau9, Rodas5P]
 every_implicit = pytest.mark.parametrize("kind", IMPLICIT, ids=lambda kind: kind.__name__)

@@ -28,7 +28,7 @@ from pliant.host.stages import Stages
 from pliant.integrate import compiled_loops
 made, compile = [], compiled_loops._compile
 compiled_loops._compile = lambda loop, target: made.append(loop) or compile(loop, target)
-compiled_loops.compiled_loop("row_loop", Stages(None))
+compiled_loops.compiled_loop("loop.row_loop", Stages(None))
 print(len(made))
 """
 
@@ -69,23 +69,23 @@ def test_the_first_run_compiles_what_it_needs_and_no_more(tmp_path):
 def test_the_key_of_a_loop_covers_every_source_it_is_made_of(monkeypatch):
     """Its own, those it imports, and the compiler's: each in turn is read as something else."""
     read = Path.read_text
-    keys = {compiled_loops.sources_key.__wrapped__("radau")}
+    keys = {compiled_loops.sources_key.__wrapped__("methods.radau")}
     for other in ("radau", "coupled", "lu", "kernels", "run_record", "function_writer", "loop_compiler", "compiled_loops"):
         changed = f"{other}.py"
         monkeypatch.setattr(Path, "read_text", lambda path, name=changed: read(path) + "\n" * (path.name == name))
-        keys.add(compiled_loops.sources_key.__wrapped__("radau"))
+        keys.add(compiled_loops.sources_key.__wrapped__("methods.radau"))
     assert len(keys) == 9
 
 
 def test_a_process_whose_sources_have_changed_loads_no_loop(monkeypatch):
     """Functions and constants of the old sources under the key of the new ones would spoil the cache."""
     monkeypatch.setattr(compiled_loops, "_loaded", {})
-    monkeypatch.setattr(compiled_loops, "_AT_START", {**compiled_loops._AT_START, "march.py": (0, 0)})
+    monkeypatch.setattr(compiled_loops, "_AT_START", {**compiled_loops._AT_START, "changed": (0, 0)})
     with pytest.raises(SolveError, match="their sources must not change while a process uses them"):
-        compiled_loops.address_of_loop("march", compiled_loops.Stages())
+        compiled_loops.address_of_loop("loop.march", compiled_loops.Stages())
 
 
 def test_every_loop_is_compiled_for_this_processor():
-    assert {"march", "members", "row_loop", "variational", "radau", "rosenbrock", "runge_kutta"} <= set(compiled_loops.loop_names())
+    assert {"loop.march", "members", "methods.radau", "methods.runge_kutta"} <= set(compiled_loops.loop_names())
     for name in compiled_loops.loop_names():
         assert compiled_loops.address_of_loop(name, compiled_loops.Stages()) != 0

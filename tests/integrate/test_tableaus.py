@@ -8,7 +8,7 @@ from math import prod
 
 import pytest
 
-from pliant.integrate.tableaus import DOP853, DORMAND_PRINCE, RK4, RKF45, TSIT5, hermite_rows
+from pliant.integrate.methods.tableaus import DOP853, DORMAND_PRINCE, RK4, RKF45, TSIT5, hermite_rows
 
 TABLEAUS = [RK4, RKF45, DORMAND_PRINCE, TSIT5, DOP853]
 PAIRS_OF_ORDER_5 = [RKF45, DORMAND_PRINCE, TSIT5]

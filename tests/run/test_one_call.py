@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.integrate import memory, stepper
+from pliant.integrate import stepper
+from pliant.integrate.memory import memory
 from pliant.run import simulate as running
 
 METHOD = pl.DOP853(rtol=1e-6, atol=1e-9)

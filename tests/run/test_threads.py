@@ -55,7 +55,7 @@ def meeting(data, target):
     return engine
 compiled_loops.load_object = meeting
 with ThreadPoolExecutor(4) as pool:
-    addresses = list(pool.map(lambda _: compiled_loops.address_of_loop("runge_kutta", Stages()), range(4)))
+    addresses = list(pool.map(lambda _: compiled_loops.address_of_loop("methods.runge_kutta", Stages()), range(4)))
 gc.collect()
 alive = [engine() for engine in kept if engine() is not None]
 assert len(set(addresses)) == 1, addresses

@@ -25,7 +25,7 @@ from pliant.dynamics.kinematics import poses, twists
 from pliant.dynamics.loads import AppliedForces
 from pliant.dynamics.tree import Tree
 from pliant.errors import SolveError
-from pliant.integrate.grip_states import SLIDES, STICKS
+from pliant.integrate.loop.grip_states import SLIDES, STICKS
 from pliant.model.refused import refuse_controllers, refuse_friction
 from pliant.model.resolve import checked_values, resolved
 from pliant.model.signal import Signal

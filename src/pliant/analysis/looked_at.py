@@ -82,7 +82,7 @@ def _resting_start(system: System, equations: ImplicitEquations, t: float) -> Op
 
 def _of_state(equations: ImplicitEquations, state: FinalState) -> OperatingPoint:
     """The operating point at the state of a run; prescribed coordinates take their prescribed values at that time."""
-    from pliant.integrate.grip_states import SLIDES
+    from pliant.integrate.loop.grip_states import SLIDES
     from pliant.trace.layout import BRISTLES, POSITIONS, RATES, slices
 
     tree = equations.tree

@@ -13,7 +13,7 @@ from pliant.analysis.implicit_equations import EvaluationPoint, ImplicitEquation
 from pliant.analysis.jacobians import Derivatives, derivatives
 from pliant.analysis.modes import largest_parts
 from pliant.errors import SolveError
-from pliant.integrate.grip_states import STICKS
+from pliant.integrate.loop.grip_states import STICKS
 from pliant.run.starts import lightened
 
 Floats = NDArray[np.float64]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from pliant.dynamics.algebra import Scalar, Vec, dot, total
-from pliant.integrate.grip_states import REST_SHARE
+from pliant.integrate.loop.grip_states import REST_SHARE
 from pliant.model.friction_law import RETURN_SHARE, STOP_SHARE
 from pliant.scalar import maximum, where
 

@@ -17,7 +17,7 @@ from pliant.ensemble.members import Alike, MemberPlan, start_at
 from pliant.ensemble.store import EnsembleStore
 from pliant.errors import ModelError, SolveError
 from pliant.host.stages import Stages
-from pliant.integrate.methods import Method
+from pliant.integrate.methods.method import Method
 from pliant.integrate.status import AT_EVENT, AT_STOP
 from pliant.model import check
 from pliant.model.system import System

@@ -11,7 +11,7 @@ from pliant.ensemble.lockstep_model import explicit_tableau, lockstep_model
 from pliant.run.prepare import Compiled, CompiledStructure
 
 if TYPE_CHECKING:
-    from pliant.integrate.methods import Method
+    from pliant.integrate.methods.method import Method
 
 
 def gpu_runner(method: Method) -> Callable[[Compiled, bool], Runner]:

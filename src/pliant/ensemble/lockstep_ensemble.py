@@ -26,7 +26,7 @@ from pliant.errors import SolveError
 from pliant.host.memory import free_memory
 from pliant.host.stages import Stages
 from pliant.integrate.member_runs import Ends
-from pliant.integrate.run_record import ENTRY_FLOOR, REACH
+from pliant.integrate.memory.run_record import ENTRY_FLOOR, REACH
 from pliant.integrate.status import AT_EVENT, AT_STOP
 from pliant.results.ledger import HELD
 from pliant.run.contact_phases import pair_numbers
@@ -35,7 +35,7 @@ from pliant.run.simulate import Run, weight_of
 
 if TYPE_CHECKING:
     from pliant.ensemble.store import EnsembleStore
-    from pliant.integrate.methods import Method
+    from pliant.integrate.methods.method import Method
     from pliant.run.prepare import Compiled, CompiledStructure
     from pliant.trace.traced_system import TracedSystem
 

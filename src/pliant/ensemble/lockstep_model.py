@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from pliant.ensemble.lockstep.events import CUT, FLAG, GAP, NEVER, PEAK, RENEWAL, STOP
 from pliant.ensemble.lockstep.tables import EventTable, LockstepModel, PairTable
-from pliant.integrate.run_record import CUTS, MARKS, RECORDS, STOPS, TURNS
-from pliant.integrate.tableaus import Tableau
+from pliant.integrate.memory.run_record import CUTS, MARKS, RECORDS, STOPS, TURNS
+from pliant.integrate.methods.tableaus import Tableau
 from pliant.trace.contacts import renewal_rate
 from pliant.trace.layout import CONSTANTS
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pliant.codegen.function import TracedFunction
     from pliant.codegen.program import Program
     from pliant.codegen.tracer import Scalar
-    from pliant.integrate.methods import Method
+    from pliant.integrate.methods.method import Method
     from pliant.run.prepare import Compiled, CompiledStructure
     from pliant.trace.events import Event
     from pliant.trace.traced_system import TracedSystem

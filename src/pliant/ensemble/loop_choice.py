@@ -12,7 +12,7 @@ from pliant.ensemble.members import MemberPlan
 from pliant.errors import ModelError, SolveError
 
 if TYPE_CHECKING:
-    from pliant.integrate.methods import Method
+    from pliant.integrate.methods.method import Method
     from pliant.results.result import Result
     from pliant.run.prepare import Compiled
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.ensemble.member_starts import doubtful_states
+from pliant.integrate.memory.run_record import REACH
 from pliant.integrate.rows import evaluate_rows
-from pliant.integrate.run_record import REACH
 from pliant.run.contact_phases import pair_numbers
 from pliant.run.validity import STATES_JUDGED
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pliant.codegen.llvm import MachineCode, compile_function
 from pliant.codegen.program import STATE
-from pliant.integrate.batch_record import COINCIDENT_SHARE
+from pliant.integrate.memory.batch_record import COINCIDENT_SHARE
 from pliant.integrate.rows import evaluate_rows
 from pliant.run.inertia import judged_rates
 from pliant.run.starts import SHORTEST, SHORTEST_AT_ALL, is_between_spheres

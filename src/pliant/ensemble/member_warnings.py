@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.integrate.course import Course
+from pliant.integrate.memory.course import Course
 from pliant.results.contacts import ContactRecord, ContactTable
 from pliant.results.ledger import GIVEN_SHARE, HELD
 from pliant.run.accounts import allowed_share, extremes_of
@@ -21,7 +21,7 @@ from pliant.run.validity import OF_COURSE, warnings_of
 
 if TYPE_CHECKING:
     from pliant.ensemble.member_rows import MemberRows
-    from pliant.integrate.methods import Method
+    from pliant.integrate.methods.method import Method
     from pliant.run.prepare import Compiled
     from pliant.trace.traced_system import TracedSystem
 

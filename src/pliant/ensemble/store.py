@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from pliant.integrate.member_runs import Ends
-    from pliant.integrate.methods import Method
+    from pliant.integrate.methods.method import Method
     from pliant.results.ledger import Extremes
     from pliant.results.result import Result
     from pliant.run.prepare import Compiled

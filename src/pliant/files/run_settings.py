@@ -17,7 +17,7 @@ class RunSettings:
     """The arguments of `simulate` besides the system."""
 
     t_end: float  # s
-    method: Any = None  # one of pliant.integrate.methods; None: the default of simulate
+    method: Any = None  # one of pliant.integrate.methods.method; None: the default of simulate
     save: float | tuple[float, ...] | str | None = None  # interval in s, times in s, or "steps"; None: 1001 rows
     t_start: float = 0.0  # s
     formulation: str = "articulated"

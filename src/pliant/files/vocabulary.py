@@ -18,7 +18,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from pliant.files.quantities import CHOICES, OWN_UNITS, UNITS, UNITS_BY_NAME
 from pliant.files.run_settings import RunSettings
-from pliant.integrate.methods import METHODS, Rodas5P
+from pliant.integrate.methods.method import METHODS, Rodas5P
 from pliant.model import material
 from pliant.model.contact import Capsule, Plane, Point, Sphere
 from pliant.model.friction_law import FRICTION_LAWS, JOINT_FRICTION_LAWS, CustomFriction, FrictionLaw

@@ -1,8 +1,8 @@
 """Compiled time loops over addresses and arrays, independent of mechanics."""
 
 from pliant.codegen.jacobian_kernel import JacobianKernel
-from pliant.integrate.constraint_kernel import ConstraintKernels
-from pliant.integrate.methods import (
+from pliant.integrate.memory.constraint_kernel import ConstraintKernels
+from pliant.integrate.methods.method import (
     DOP853,
     METHODS,
     RK4,

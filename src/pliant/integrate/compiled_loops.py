@@ -21,8 +21,8 @@ from pliant.host.cache_folder import user_cache
 from pliant.host.object_cache import ObjectCache, content_key
 from pliant.host.processor import VERSIONS, Target, host, load_object, optimised, require_functions
 from pliant.host.stages import Stages
-from pliant.integrate.kernels import Loop
-from pliant.integrate.methods import METHODS
+from pliant.integrate.loop.kernels import Loop
+from pliant.integrate.methods.method import METHODS
 
 CompiledLoop = Callable[..., Any]  # numbers, and records by address -> code of `status`, or the family's answer
 
@@ -30,19 +30,20 @@ WORDS = "compiling the time loop for this processor, once on this machine ({})"
 # C functions that the loops call, which LLVM must know beforehand.
 _C_FUNCTIONS = ("exp", "log", "memcpy", "memmove", "memset", "pow")
 FEW = 25  # LLVM's measure of a function that is inlined into a large loop; by default 225
-_BESIDE = re.compile(r"^from pliant\.integrate\.(\w+) import", re.MULTILINE)
+_BESIDE = re.compile(r"^from pliant\.integrate\.([\w.]+) import", re.MULTILINE)
 _HERE = Path(__file__)
 _COMPILER = (_HERE, *(Path(codegen.__path__[0]) / f"{name}.py" for name in ("function_writer", "loop_compiler", "loop_language")))
 
 
 def compiled_loop(name: str, stages: Stages) -> CompiledLoop:
-    """The loop of the module of that name (`march`, `members`, `row_loop`, `variational`) as a function."""
+    """The loop of the module of that name in this room, such as `loop.march` or `replay.variational`, as a function."""
     return _at(address_of_loop(name, stages), _loop(name))
 
 
 def loop_names() -> tuple[str, ...]:
     """The march, members of ensembles, rows, sensitivities, and the families of all methods."""
-    return ("march", "members", "row_loop", "variational", *sorted({method.family for method in METHODS}))
+    families = sorted({f"methods.{method.family}" for method in METHODS})
+    return ("loop.march", "loop.row_loop", "members", "replay.variational", *families)
 
 
 def function_of(loop: Loop) -> CompiledLoop:
@@ -65,7 +66,7 @@ def _at(address: int, loop: Loop) -> CompiledLoop:
 
 
 def address_of_loop(name: str, stages: Stages) -> int:
-    """The address of a loop, or of a family of methods (`runge_kutta`, `radau`, `rosenbrock`, `two_loop`), for compiled code.
+    """The address of a loop, or of a family of methods such as `methods.radau`, for compiled code.
 
     Several threads may get here at once. The first to finish loading keeps its engine, and all threads use that one. With
     functools.cache the last would win, and an address already handed out would become invalid with its engine. A lock could be held
@@ -86,7 +87,7 @@ def _load(name: str, stages: Stages) -> tuple[int, Any]:
         cache = None if folder is None else ObjectCache(folder)
         data = None if cache is None else cache.load(key)
         if data is None:
-            with stages.stage("loops", WORDS.format(name.replace("_", " "))):
+            with stages.stage("loops", WORDS.format(name.rpartition(".")[2].replace("_", " "))):
                 data = _compile(_loop(name), target)
             if cache is not None:
                 cache.store(key, data)
@@ -111,7 +112,7 @@ def sources_key(loop: str) -> str:
     while waiting:
         name = waiting.pop()
         if name not in sources:
-            sources[name] = (_HERE.parent / f"{name}.py").read_text()
+            sources[name] = (_HERE.parent / f"{name.replace('.', '/')}.py").read_text()
             waiting += _BESIDE.findall(sources[name])
     compiler = ((path.name, path.read_text()) for path in _COMPILER)
     return content_key(f"{name} {text}" for name, text in [*sorted(sources.items()), *compiler])
@@ -119,7 +120,7 @@ def sources_key(loop: str) -> str:
 
 def _stamps() -> dict[str, tuple[int, int]]:
     """When the sources of all loops and of the compiler were written, and their sizes."""
-    found = {path.name: path.stat() for path in (*_HERE.parent.glob("*.py"), *_COMPILER)}
+    found = {str(path): path.stat() for path in (*_HERE.parent.rglob("*.py"), *_COMPILER)}
     return {name: (stat.st_mtime_ns, stat.st_size) for name, stat in found.items()}
 
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.host.stages import Stages
-from pliant.integrate.batch_record import BATCH, PLAIN, TALLIED
 from pliant.integrate.compiled_loops import address_of_loop, compiled_loop
-from pliant.integrate.memory import Memory
-from pliant.integrate.run_record import PAIR_NUMBERS
+from pliant.integrate.memory.batch_record import BATCH, PLAIN, TALLIED
+from pliant.integrate.memory.memory import Memory
+from pliant.integrate.memory.run_record import PAIR_NUMBERS
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -99,7 +99,7 @@ class MemberRuns:
         copies = {name: array.copy() for name, array in memory.arrays.items() if name not in _NOT_RESTORED and array.nbytes}
         table = [(memory.arrays[name].ctypes.data, copy.ctypes.data, copy.nbytes) for name, copy in copies.items()]
         self._copies = copies  # alive as long as their addresses are in use
-        self._set(advance=address_of_loop("march", stages), record=memory.address, record_bytes=pristine.nbytes, budget=BUDGET)
+        self._set(advance=address_of_loop("loop.march", stages), record=memory.address, record_bytes=pristine.nbytes, budget=BUDGET)
         self._set(n_restored=len(table), loosened=memory.loosened)
         self._bind(pristine=pristine, restored=np.array(table, dtype=np.int64), plain_atol=np.resize(plain_atol, n))
 

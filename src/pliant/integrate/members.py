@@ -6,11 +6,11 @@ import math
 from typing import Any
 
 from pliant.codegen.loop_language import ByAddress, flags, floats, ints
-from pliant.integrate.batch_record import BATCH, COINCIDENT_SHARE, PLAIN, SUSPECT, TALLIED
-from pliant.integrate.kernels import Loop, call_kernel, put
-from pliant.integrate.pairs import pair_number, pair_place, touch
-from pliant.integrate.phases import is_closed
-from pliant.integrate.run_record import (
+from pliant.integrate.loop.kernels import Loop, call_kernel, put
+from pliant.integrate.loop.pairs import pair_number, pair_place, touch
+from pliant.integrate.loop.phases import is_closed
+from pliant.integrate.memory.batch_record import BATCH, COINCIDENT_SHARE, PLAIN, SUSPECT, TALLIED
+from pliant.integrate.memory.run_record import (
     BEGIN_IMPULSE,
     BEGIN_LOST,
     BEGIN_RUBBED,

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.integrate.compiled_loops import compiled_loop
-from pliant.integrate.memory import Floats
-from pliant.integrate.run_record import RECORDS, RUN
+from pliant.integrate.memory.memory import Floats
+from pliant.integrate.memory.run_record import RECORDS, RUN
 from pliant.integrate.status import AGAIN, FULL, PAUSED, Status
 from pliant.integrate.stepper import Located, Outcome, Save, Stepper
 
@@ -56,7 +56,7 @@ class PausingStepper(Stepper):
         super().start(t0, y0, p, save=[t0], n_changing=n_changing, tape=tape)
         self._memory.set(bare=1, pausing=1, t_stop=t0, entering=1)
         self._memory.set(budget=self._budget)
-        self._march = compiled_loop("march", self._stages)
+        self._march = compiled_loop("loop.march", self._stages)
         self._loop = partial(self._march, self._memory.address)
         self._floats, self._ints = self._memory.floats_and_ints()
         self._plan, self.row = self._memory.arrays["plan"], self._memory.arrays["row_y"][0]
@@ -152,7 +152,7 @@ class PausingStepper(Stepper):
 
     def _take_family(self, saved: SavedMarch) -> None:
         """For an automatic method, restore the family that was active."""
-        from pliant.integrate.setup import set_up
+        from pliant.integrate.memory.setup import set_up
 
         watching = int(saved.record.view(RUN)[0]["watching"])
         if watching != int(self._run["watching"]):

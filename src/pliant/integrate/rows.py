@@ -6,7 +6,7 @@ import numpy as np
 
 from pliant.host.stages import Stages
 from pliant.integrate.compiled_loops import compiled_loop
-from pliant.integrate.memory import Floats
+from pliant.integrate.memory.memory import Floats
 
 
 def evaluate_rows(
@@ -20,7 +20,7 @@ def evaluate_rows(
     changing, whole = np.empty((0, 0)), np.ascontiguousarray(p)
     if constants is not None:
         changing, whole = whole, np.concatenate([np.zeros(p.shape[-1]), constants])
-    compiled_loop("row_loop", Stages())(
+    compiled_loop("loop.row_loop", Stages())(
         address, len(times), times.ctypes.data, states.ctypes.data, states.strides[0],
         whole.ctypes.data, whole.strides[0] if whole.ndim == 2 else 0,
         changing.ctypes.data, changing.strides[0] if changing.size else 0, changing.shape[1],

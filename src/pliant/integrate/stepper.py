@@ -16,14 +16,14 @@ from pliant.errors import ModelError
 from pliant.host.interrupts import postponed
 from pliant.host.stages import Stages
 from pliant.integrate.compiled_loops import CompiledLoop, compiled_loop
-from pliant.integrate.course import Course, course_of
 from pliant.integrate.member_runs import MemberRuns
-from pliant.integrate.memory import Floats, Memory
-from pliant.integrate.methods import Method
-from pliant.integrate.phase_tables import Observed, Phases, PiecesOfTime, Updates
-from pliant.integrate.run_record import BLOCK as PADDING
-from pliant.integrate.run_record import GOES_ON, RECORDS, SAVE_NOTHING, SAVE_STEPS, SAVE_TIMES, STOPS
-from pliant.integrate.setup import Constraints, Jacobian, set_up
+from pliant.integrate.memory.course import Course, course_of
+from pliant.integrate.memory.memory import Floats, Memory
+from pliant.integrate.memory.phase_tables import Observed, Phases, PiecesOfTime, Updates
+from pliant.integrate.memory.run_record import BLOCK as PADDING
+from pliant.integrate.memory.run_record import GOES_ON, RECORDS, SAVE_NOTHING, SAVE_STEPS, SAVE_TIMES, STOPS
+from pliant.integrate.memory.setup import Constraints, Jacobian, set_up
+from pliant.integrate.methods.method import Method
 from pliant.integrate.status import AGAIN, FULL, GO_ON, NEW_PHASE, PAUSED, STATUS_OF_CODE, TURN, Status
 
 PIECE = 0.075  # s of computing before control returns to Python: progress, Ctrl-C, the time limit
@@ -322,7 +322,7 @@ class Stepper:
         pieces = t_stop if isinstance(t_stop, PiecesOfTime) else PiecesOfTime(np.array([float(t_stop)]), np.empty((1, 0)))
         if not (np.all(np.isfinite(pieces.ends)) and pieces.ends[0] >= run["t"]):
             raise ModelError.of("run", "t_stop", f"must be a time >= the present t = {run['t']} s", float(pieces.ends[0]))
-        loop = compiled_loop("march", self._stages)
+        loop = compiled_loop("loop.march", self._stages)
         self._memory.enter_pieces(pieces.ends, pieces.heads, pieces.due, pieces.tail)
         reported = perf_counter()
         self._begun = reported if self._begun is None else self._begun

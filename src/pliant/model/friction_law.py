@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from pliant.errors import ModelError
-from pliant.integrate.grip_states import REST_SHARE
+from pliant.integrate.loop.grip_states import REST_SHARE
 from pliant.model import check
 from pliant.scalar import Scalar, call_law, exp, maximum, minimum, sqrt, tanh, where
 

@@ -14,7 +14,7 @@ from pliant.results.table import HELD, QUANTITIES
 
 if TYPE_CHECKING:  # casadi and LLVM are imported when a run begins
     from pliant.codegen.llvm import MachineCode
-    from pliant.integrate.course import Course
+    from pliant.integrate.memory.course import Course
     from pliant.run.evidence import Evidence
     from pliant.trace.traced_system import TracedSystem
 

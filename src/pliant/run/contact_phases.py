@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.integrate.methods import Method
-from pliant.integrate.phase_tables import Observed, Phases
-from pliant.integrate.run_record import (
+from pliant.integrate.memory.phase_tables import Observed, Phases
+from pliant.integrate.memory.run_record import (
     BEGIN,
     BEGIN_IMPULSE,
     BEGIN_LOST,
@@ -25,6 +24,7 @@ from pliant.integrate.run_record import (
     PEAK_TIME,
     TOUCH,
 )
+from pliant.integrate.methods.method import Method
 from pliant.results.contacts import NUMBERS, ContactRecord, ContactTable, table
 from pliant.results.state import FinalState, OngoingContact
 from pliant.results.table import HELD

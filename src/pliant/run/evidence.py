@@ -20,8 +20,8 @@ from pliant.run.observed import values_of
 
 if TYPE_CHECKING:  # casadi and LLVM are imported when a run begins
     from pliant.dynamics.tree import Node, Tree
-    from pliant.integrate.course import Course
-    from pliant.integrate.methods import Method
+    from pliant.integrate.memory.course import Course
+    from pliant.integrate.methods.method import Method
     from pliant.model.system import System
     from pliant.trace.traced_system import TracedSystem
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.integrate.methods import Method
+from pliant.integrate.methods.method import Method
 
 Floats = NDArray[np.float64]
 RightHandSide = Callable[[float, Floats, Floats], Floats]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # casadi and LLVM are imported when a run begins
     from pliant.codegen.jacobian_kernel import JacobianKernel
     from pliant.codegen.llvm import MachineCode
     from pliant.dynamics.tree import Tree
-    from pliant.integrate.constraint_kernel import ConstraintKernels
+    from pliant.integrate.memory.constraint_kernel import ConstraintKernels
     from pliant.integrate.time_pieces import Pieces
     from pliant.trace.lowered_system import LoweredSystem
     from pliant.trace.traced_system import TracedSystem

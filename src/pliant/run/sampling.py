@@ -15,7 +15,7 @@ from pliant.run.instants import Schedule
 
 if TYPE_CHECKING:  # casadi and LLVM are imported when a run begins
     from pliant.codegen.llvm import MachineCode
-    from pliant.integrate.phase_tables import Updates
+    from pliant.integrate.memory.phase_tables import Updates
     from pliant.integrate.stepper import Stepper
     from pliant.run.prepare import Compiled
 
@@ -44,7 +44,7 @@ class Sampling:
 
     @property
     def updates(self) -> Updates | None:
-        from pliant.integrate.phase_tables import Updates
+        from pliant.integrate.memory.phase_tables import Updates
 
         if not self.instants:
             return None

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pliant.errors import ModelError
 from pliant.host.interrupts import Interrupts
 from pliant.host.stages import Stages, Tell, log
-from pliant.integrate.methods import METHODS, Auto, Method
+from pliant.integrate.methods.method import METHODS, Auto, Method
 from pliant.integrate.status import Status
 from pliant.integrate.time_pieces import FINE_SAMPLES
 from pliant.model import check
@@ -41,7 +41,7 @@ from pliant.run.starts import check_start, lightened
 from pliant.run.to_file import check_target, to_file
 
 if TYPE_CHECKING:  # casadi and LLVM are imported when a run begins
-    from pliant.integrate.phase_tables import PiecesOfTime
+    from pliant.integrate.memory.phase_tables import PiecesOfTime
     from pliant.integrate.stepper import Located, Outcome, Stepper
     from pliant.integrate.time_pieces import Pieces as TimePieces
     from pliant.run.evidence import Evidence
@@ -389,7 +389,7 @@ class Run:
 
     def pieces_of_time(self, most: int | None = None) -> Iterator[PiecesOfTime]:
         """The pieces of time for each call of the loop, with the head of p on each piece; Python's controllers run in between."""
-        from pliant.integrate.phase_tables import PiecesOfTime
+        from pliant.integrate.memory.phase_tables import PiecesOfTime
 
         schedule, heads = self.sampling.schedule, [self.traced.head(begin, end) for begin, end in pairwise(self.stops)]
         table, any_due = np.array(heads), np.append(np.any(schedule.due, axis=1), False)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import SolveError
-from pliant.integrate.batch_record import COINCIDENT_SHARE
+from pliant.integrate.memory.batch_record import COINCIDENT_SHARE
 from pliant.model.beam import FIRST_ORDER, Beam
 from pliant.model.contact import ContactPair, Plane
 from pliant.model.coordinate_pair import Pair

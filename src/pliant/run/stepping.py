@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from pliant.errors import ModelError, StepError
 from pliant.host.stages import Stages, Tell
-from pliant.integrate.methods import Method
+from pliant.integrate.methods.method import Method
 from pliant.integrate.status import AT_EVENT, AT_STOP, PAUSED, STATUS_OF_CODE, Status
 from pliant.integrate.time_pieces import Pieces as TimePieces
 from pliant.model import check

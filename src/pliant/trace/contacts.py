@@ -11,7 +11,7 @@ from pliant.dynamics.grip import Grip
 from pliant.dynamics.kinematics import Pose
 from pliant.dynamics.loads import AppliedForces
 from pliant.dynamics.tree import Tree
-from pliant.integrate.run_record import SPENT, UNDAMPED
+from pliant.integrate.memory.run_record import SPENT, UNDAMPED
 from pliant.model.coordinate_pair import Pair
 from pliant.model.normal_law import CustomNormal
 from pliant.scalar import where

@@ -10,7 +10,7 @@ from pliant.codegen.tracer import Scalar
 from pliant.dynamics.contact import ContactForce, holds
 from pliant.dynamics.cut_joint import CutJointState
 from pliant.dynamics.tree import Node, Tree
-from pliant.integrate.run_record import CUTS, MARKS, RECORDS, STOPS, TURNS
+from pliant.integrate.memory.run_record import CUTS, MARKS, RECORDS, STOPS, TURNS
 from pliant.model.force import DIRECTIONS
 from pliant.model.joint import ROTATION
 from pliant.model.modes import direction_of

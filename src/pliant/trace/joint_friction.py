@@ -14,8 +14,8 @@ from pliant.dynamics.kinematics import Pose
 from pliant.dynamics.loads import AppliedForces
 from pliant.dynamics.tree import Tree
 from pliant.errors import ModelError
-from pliant.integrate.grip_states import REST_SHARE, SLIDES
-from pliant.integrate.run_record import CUTS, STOPS, TURNS
+from pliant.integrate.loop.grip_states import REST_SHARE, SLIDES
+from pliant.integrate.memory.run_record import CUTS, STOPS, TURNS
 from pliant.model.friction_law import BristleLaw, CustomFriction, FrictionLaw
 from pliant.model.joint_friction import JointFriction
 from pliant.model.system import System

@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.integrate.grip_states import SLIDES
+from pliant.integrate.loop.grip_states import SLIDES
 from pliant.results.table import OBSERVED, QUANTITIES
 
 Floats = NDArray[np.float64]

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from pliant.codegen.llvm import compile_function
-from pliant.integrate.constraint_kernel import ConstraintKernels
+from pliant.integrate.memory.constraint_kernel import ConstraintKernels
 from pliant.trace.assembly import BENDING
 from pliant.trace.traced_system import TracedSystem
 

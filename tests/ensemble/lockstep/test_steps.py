@@ -13,7 +13,7 @@ from pliant.ensemble.lockstep.events import BEYOND_EVENT, BRACKET, CALM, CUT, GA
 from pliant.ensemble.lockstep.lengths import AFTER_TOUCH
 from pliant.ensemble.lockstep.runs import LockstepMembers, LockstepTolerances, inputs_of
 from pliant.ensemble.lockstep.scheme import Scheme
-from pliant.integrate.tableaus import DOP853
+from pliant.integrate.methods.tableaus import DOP853
 
 FAR = 10.0  # s: no stop before
 NEAR = 1e-4

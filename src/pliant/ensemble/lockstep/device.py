@@ -28,7 +28,7 @@ from pliant.errors import SolveError
 from pliant.host.cuda import Buffers, Device, DeviceError, Driver, Kernel, Module, Rounds, batches, run_batch
 from pliant.host.object_cache import ObjectCache, content_key
 from pliant.host.processor import VERSIONS, optimised
-from pliant.integrate.tableaus import Tableau
+from pliant.integrate.methods.tableaus import Tableau
 
 TRIPLE = "nvptx64-nvidia-cuda"
 ASYNCHRONOUS = (8, 0)  # the oldest capability with which threads copy without waiting (`copies`)

@@ -6,7 +6,7 @@ from math import inf, sqrt
 from typing import Any
 
 from pliant.codegen.plain import at_once
-from pliant.integrate.run_record import SPENT, THROWN
+from pliant.integrate.memory.run_record import SPENT, THROWN
 
 # The roles of event functions (`table.does`).
 NEVER, GAP, PEAK, CUT, FLAG, STOP, RENEWAL = range(7)

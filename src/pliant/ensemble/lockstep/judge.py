@@ -38,7 +38,7 @@ from pliant.ensemble.lockstep.events import (
 )
 from pliant.ensemble.lockstep.lengths import aim, next_stop, own_exp, own_log, propose, refuse, smallest
 from pliant.ensemble.lockstep.rewind import go_back
-from pliant.integrate.run_record import UNDAMPED
+from pliant.integrate.memory.run_record import UNDAMPED
 
 # How members end: the codes of `status`, and one code that only this loop has.
 REACHED, AT_EVENT, NOT_FINITE, TOO_SMALL, STEP_LIMIT, UNSURE, CHATTERS, CANCELLED = range(8)

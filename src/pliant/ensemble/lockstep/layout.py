@@ -19,7 +19,7 @@ from pliant.ensemble.lockstep.lists import PAIR_BITS
 from pliant.ensemble.lockstep.onward import CONSTANTS as ONWARD_CONSTANTS
 from pliant.ensemble.lockstep.scheme import Scheme
 from pliant.ensemble.lockstep.tables import SHARED, LockstepModel
-from pliant.integrate.tableaus import Tableau
+from pliant.integrate.methods.tableaus import Tableau
 
 MOST_MIXING = 1  # pairs: with so few, members of different kinds may make attempts together
 

@@ -19,7 +19,7 @@ from pliant.ensemble.lockstep.tables import SHARED, LockstepModel
 from pliant.ensemble.lockstep.text import LockstepText
 from pliant.host.object_cache import ObjectCache, content_key
 from pliant.host.processor import VERSIONS, Target, host, load_object, optimised
-from pliant.integrate.tableaus import Tableau
+from pliant.integrate.methods.tableaus import Tableau
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from pliant.integrate.setup import LEAST_OLD_ERROR, PI_CONTROLLER, PLAIN_CONTROLLER
-from pliant.integrate.tableaus import Tableau
+from pliant.integrate.memory.setup import LEAST_OLD_ERROR, PI_CONTROLLER, PLAIN_CONTROLLER
+from pliant.integrate.methods.tableaus import Tableau
 
 # Of methods of order 8: beta, with which steps are slightly shorter, and far fewer are rejected; and the least error of the step
 # before that counts, so that steps grow soon after an event.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pliant.errors import SolveError
 from pliant.gallery.falling_chain.system import ENDS, T_END, falling_chain
-from pliant.integrate.methods import DOP853, RKF45, Method
+from pliant.integrate.methods.method import DOP853, RKF45, Method
 from pliant.results.contacts import ContactRecord
 from pliant.results.result import Result
 from pliant.run.prepare import Compiled, compile_system

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pliant.errors import SolveError
 from pliant.gallery.parallel_robot.system import LEGS, efforts_on_the_rose, parallel_robot, rose
 from pliant.gallery.reproduction import swept
-from pliant.integrate.methods import DOP853, DormandPrince, Method
+from pliant.integrate.methods.method import DOP853, DormandPrince, Method
 from pliant.results.result import Result
 from pliant.run.prepare import compile_system
 from pliant.run.simulate import simulate

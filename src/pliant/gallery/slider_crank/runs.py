@@ -24,7 +24,7 @@ from pliant.gallery.slider_crank.system import (
     free_slider,
     slider_crank,
 )
-from pliant.integrate.methods import DOP853, Method
+from pliant.integrate.methods.method import DOP853, Method
 from pliant.model.modes import ElementModes
 from pliant.model.system import System
 from pliant.results.contacts import ContactRecord

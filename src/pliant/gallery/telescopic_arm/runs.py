@@ -22,7 +22,7 @@ from pliant.gallery.telescopic_arm.system import (
     extending_arm,
     telescopic_arm,
 )
-from pliant.integrate.methods import DOP853, Method
+from pliant.integrate.methods.method import DOP853, Method
 from pliant.results.result import Result
 from pliant.run.inverse import inverse_dynamics
 from pliant.run.prepare import compile_system

@@ -13,7 +13,7 @@ from pliant.gallery.telescopic_arm.claims import WITNESSES, Study, claims
 from pliant.gallery.telescopic_arm.figures import figures
 from pliant.gallery.telescopic_arm.runs import continuation, extend, inverse, run
 from pliant.gallery.telescopic_arm.system import FORCES, GRAVITY, MODE_COUNTS, MODELS, telescopic_arm
-from pliant.integrate.methods import RK4, RKF45, DormandPrince, Method
+from pliant.integrate.methods.method import RK4, RKF45, DormandPrince, Method
 from pliant.run.prepare import compile_system
 
 COMPUTING = 0.3  # fraction of the progress: figures take longer than runs

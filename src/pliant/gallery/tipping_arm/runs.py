@@ -19,7 +19,7 @@ from pliant.dynamics.tree import build_tree
 from pliant.errors import SolveError
 from pliant.gallery.reproduction import swept
 from pliant.gallery.tipping_arm.system import Case, arm, tipping_arm
-from pliant.integrate.methods import DOP853, Method
+from pliant.integrate.methods.method import DOP853, Method
 from pliant.model.beam import Beam
 from pliant.model.parameter import Parameter
 from pliant.model.system import System

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pliant.errors import SolveError
 from pliant.gallery.tipping_arm.runs import TIP_TURNS, tip_weights
-from pliant.integrate.methods import DOP853, Method
+from pliant.integrate.methods.method import DOP853, Method
 from pliant.model.beam import Beam
 from pliant.model.joint import Revolute
 from pliant.model.material import Material

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-PLACES = (1e-3, 0.5, 0.999)  # fractions of a step at which decisions are evaluated, as in integrate/variational.py
+PLACES = (1e-3, 0.5, 0.999)  # fractions of a step at which decisions are evaluated, as in integrate/replay/variational.py
 HALVINGS = 30  # bisections of the interval in which a decision changes
 MOST_CORNERS = 64  # in a half of a step
 # Differences of f are taken over two distances from an edge, the shorter a fraction of the step, or a time, s. At a corner they

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.integrate.memory.run_record import STOPS
 from pliant.integrate.rows import evaluate_rows
-from pliant.integrate.run_record import STOPS
 
 if TYPE_CHECKING:
     from pliant.study.derivatives.taped_run import TapedRun

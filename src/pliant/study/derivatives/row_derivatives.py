@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.codegen.directional_kernel import from_lanes
-from pliant.integrate.variation import derivatives_of_rows
+from pliant.integrate.replay.variation import derivatives_of_rows
 from pliant.results.table import QUANTITIES, STATES
 from pliant.trace.layout import POSITIONS, PRESCRIBED_POSITIONS, PRESCRIBED_RATES, RATES, WORKS
 

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from pliant.codegen.directional_kernel import DirectionalCall, from_lanes, to_lanes
 from pliant.errors import SolveError
-from pliant.integrate.methods import Auto
-from pliant.integrate.run_record import MARKS, RECORDS, STOPS, THROWN, TURNS, UNDAMPED
-from pliant.integrate.tableaus import DOP853, Tableau
-from pliant.integrate.variation import Tolerances, Variation
+from pliant.integrate.memory.run_record import MARKS, RECORDS, STOPS, THROWN, TURNS, UNDAMPED
+from pliant.integrate.methods.method import Auto
+from pliant.integrate.methods.tableaus import DOP853, Tableau
+from pliant.integrate.replay.variation import Tolerances, Variation
 from pliant.study.derivatives.edges import FUNCTION_JUMPS, first_edge, function_jumps, reason_at_event
 from pliant.study.derivatives.near_misses import Approach, approaches, cubic
 from pliant.study.derivatives.taped_run import EventPoint, TapedRun

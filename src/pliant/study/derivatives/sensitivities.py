@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pliant.errors import ModelError, SolveError
 from pliant.host.stages import Stages, Tell
-from pliant.integrate.methods import Method
+from pliant.integrate.methods.method import Method
 from pliant.model.check import did_you_mean
 from pliant.model.refused import refuse_controllers
 from pliant.model.system import System

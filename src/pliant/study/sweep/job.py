@@ -13,7 +13,7 @@ from typing import Any
 
 from pliant.errors import ModelError, PliantError
 from pliant.files import RunSettings
-from pliant.integrate.methods import Auto, Method
+from pliant.integrate.methods.method import Auto, Method
 from pliant.model import check
 from pliant.results.result import Result
 from pliant.run.prepare import Compiled, compile_system

@@ -30,7 +30,7 @@ from pliant.study.sweep.over import Case, Over
 from pliant.study.sweep.subject import FunctionSubject
 
 if TYPE_CHECKING:
-    from pliant.integrate.methods import Method
+    from pliant.integrate.methods.method import Method
     from pliant.model.system import System
 
 MOST_NUMBERS = 2**24  # numbers held for cases before their batches are handed over: 128 MB

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from pliant.codegen.loop_language import floats
-from pliant.integrate.kernels import call_kernel, finite, put, stage
+from pliant.integrate.loop.kernels import call_kernel, finite, put, stage
 
 SAFETY = 0.9  # fraction of the step that the error estimate allows
 SMALLEST_STEP = 1e-18  # s, shorter than the time scale of any mechanism; matters only near t = 0

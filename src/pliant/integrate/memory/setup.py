@@ -10,10 +10,10 @@ import numpy as np
 from pliant.codegen.jacobian_kernel import JacobianKernel
 from pliant.host.stages import Stages
 from pliant.integrate.compiled_loops import address_of_loop
-from pliant.integrate.constraint_kernel import ConstraintKernels
-from pliant.integrate.memory import Floats, Memory
-from pliant.integrate.methods import Method, Scheme
-from pliant.integrate.tableaus import Tableau
+from pliant.integrate.memory.constraint_kernel import ConstraintKernels
+from pliant.integrate.memory.memory import Floats, Memory
+from pliant.integrate.methods.method import Method, Scheme
+from pliant.integrate.methods.tableaus import Tableau
 
 Constraints = Callable[[], ConstraintKernels | None]
 Jacobian = Callable[[bool], JacobianKernel | None]  # argument: whether rows of quadratures and df/dt are needed
@@ -40,7 +40,7 @@ def set_up(
 ) -> None:
     """Set up a method; the state, its derivative and the step stay as they are."""
     memory.set(effort=1.0, hold=1.0, predictive=0, max_step=math.inf, watching=len(method.alternatives) > 1)
-    memory.set(family=address_of_loop(method.family, stages or Stages()))
+    memory.set(family=address_of_loop(f"methods.{method.family}", stages or Stages()))
     _bind_scheme(memory, method, n_newton)
     if method.needs_jacobian:
         _bind_jacobian(memory, method, jacobian, n_newton)

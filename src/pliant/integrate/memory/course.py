@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pliant.integrate.memory import Floats, Memory
+from pliant.integrate.memory.memory import Floats, Memory
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,11 @@ import math
 from typing import Any
 
 from pliant.codegen.loop_language import floats, ints
-from pliant.integrate.family import ATTEMPT, ERROR, STIFFNESS, TAKE, family_loop, hermite
-from pliant.integrate.jacobians import evaluate_jacobian, spectral_radius
-from pliant.integrate.kernels import call_kernel, end_slope, finite, put, stage
-from pliant.integrate.radau import accumulate, blend, row
-from pliant.integrate.resolvent import factorise_real, resolve_real
+from pliant.integrate.loop.family import ATTEMPT, ERROR, STIFFNESS, TAKE, family_loop, hermite
+from pliant.integrate.loop.kernels import call_kernel, end_slope, finite, put, stage
+from pliant.integrate.methods.jacobians import evaluate_jacobian, spectral_radius
+from pliant.integrate.methods.radau import accumulate, blend, row
+from pliant.integrate.methods.resolvent import factorise_real, resolve_real
 
 
 def _prepare(run: Any, h: float) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pliant.codegen.loop_language import floats
-from pliant.integrate.kernels import Loop, call_kernel, put
+from pliant.integrate.loop.kernels import Loop, call_kernel, put
 
 
 def _evaluate_rows(

@@ -12,11 +12,11 @@ import math
 from typing import Any
 
 from pliant.codegen.loop_language import floats, ints
-from pliant.integrate.family import ATTEMPT, ERROR, TAKE, family_loop
-from pliant.integrate.kernels import call_kernel, end_slope, finite, put, stage
-from pliant.integrate.lu import factorise, solve
-from pliant.integrate.runge_kutta import combine, error_norm
-from pliant.integrate.runge_kutta import interpolate as on_dense_output
+from pliant.integrate.loop.family import ATTEMPT, ERROR, TAKE, family_loop
+from pliant.integrate.loop.kernels import call_kernel, end_slope, finite, put, stage
+from pliant.integrate.methods.lu import factorise, solve
+from pliant.integrate.methods.runge_kutta import combine, error_norm
+from pliant.integrate.methods.runge_kutta import interpolate as on_dense_output
 
 NEWTON_LIMIT = 10  # Newton-Raphson steps after which a stage counts as impossible to close
 NEWTON = 1e-8  # m or rad: after a step shorter than this, the next would be 1e-16

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from pliant.codegen.loop_language import floats
-from pliant.integrate.kernels import call_kernel
-from pliant.integrate.run_record import ENERGIES
+from pliant.integrate.loop.kernels import call_kernel
+from pliant.integrate.memory.run_record import ENERGIES
 
 GROWTH = 4.0  # of the squared length of the state: the ledger is examined each time the state has grown by this factor
 UNACCOUNTED = 0.5  # of all energy at hand or exchanged since the start; a stable method at a useful step stays far below it

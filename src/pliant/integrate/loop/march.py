@@ -10,10 +10,10 @@ import math
 from typing import Any
 
 from pliant.codegen.loop_language import floats, ints
-from pliant.integrate.begin import begin
-from pliant.integrate.control import next_time, propose, restart_control, shrink, smallest_step
-from pliant.integrate.divergence import diverges, open_ledger
-from pliant.integrate.events import (
+from pliant.integrate.loop.begin import begin
+from pliant.integrate.loop.control import next_time, propose, restart_control, shrink, smallest_step
+from pliant.integrate.loop.divergence import diverges, open_ledger
+from pliant.integrate.loop.events import (
     ULPS,
     crossing_ahead,
     earlier_event,
@@ -27,13 +27,14 @@ from pliant.integrate.events import (
     note_crossings,
     take_sides,
 )
-from pliant.integrate.family import attempt, error_norm, interpolate
-from pliant.integrate.grips import settle_grips
-from pliant.integrate.kernels import Loop, call_kernel, end_slope, finite, put, stage
-from pliant.integrate.noting import note, note_loads, note_peaks
-from pliant.integrate.phases import act, next_piece, take_notes
-from pliant.integrate.run_record import NOTES, RUN, SAVE_STEPS, SAVE_TIMES
-from pliant.integrate.sampling import sample
+from pliant.integrate.loop.family import attempt, error_norm, interpolate
+from pliant.integrate.loop.grips import settle_grips
+from pliant.integrate.loop.kernels import Loop, call_kernel, end_slope, finite, put, stage
+from pliant.integrate.loop.noting import note, note_loads, note_peaks
+from pliant.integrate.loop.phases import act, next_piece, take_notes
+from pliant.integrate.loop.sampling import sample
+from pliant.integrate.loop.stiffness import wants_turn
+from pliant.integrate.memory.run_record import NOTES, RUN, SAVE_STEPS, SAVE_TIMES
 from pliant.integrate.status import (
     AT_EVENT,
     AT_STOP,
@@ -51,7 +52,6 @@ from pliant.integrate.status import (
     STEP_LIMIT,
     TURN,
 )
-from pliant.integrate.stiffness import wants_turn
 
 SEARCHES = 8  # times that a step is cut to an event, and searched for an earlier one
 PROJECTIONS = 2  # Newton steps of the projection after each step

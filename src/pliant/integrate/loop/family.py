@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 from pliant.codegen.loop_language import ByAddress, address_of_record, floats
-from pliant.integrate.kernels import Loop, stage
-from pliant.integrate.run_record import RUN
+from pliant.integrate.loop.kernels import Loop, stage
+from pliant.integrate.memory.run_record import RUN
 
 # `action`:
 ATTEMPT = 0  # take a step h to t_new = x; returns its error (1: just acceptable, inf: not finite, < 0: see run.wanted), k_s

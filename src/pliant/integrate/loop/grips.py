@@ -15,11 +15,11 @@ import math
 from typing import Any
 
 from pliant.codegen.loop_language import flags, floats, ints
-from pliant.integrate.event_log import log
-from pliant.integrate.grip_states import CREEPS, REST_SHARE, RETURNS, SLIDES, STICKS, YIELDS
-from pliant.integrate.kernels import call_kernel
-from pliant.integrate.pairs import observe_contacts, pair_number, pair_place
-from pliant.integrate.run_record import (
+from pliant.integrate.loop.event_log import log
+from pliant.integrate.loop.grip_states import CREEPS, REST_SHARE, RETURNS, SLIDES, STICKS, YIELDS
+from pliant.integrate.loop.kernels import call_kernel
+from pliant.integrate.loop.pairs import observe_contacts, pair_number, pair_place
+from pliant.integrate.memory.run_record import (
     BAND,
     GRIP,
     JOINT_EDGE,

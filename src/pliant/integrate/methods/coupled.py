@@ -11,9 +11,9 @@ import math
 from typing import Any
 
 from pliant.codegen.loop_language import floats, ints
-from pliant.integrate.jacobians import jacobian_at
-from pliant.integrate.kernels import put
-from pliant.integrate.lu import factorise, solve
+from pliant.integrate.loop.kernels import put
+from pliant.integrate.methods.jacobians import jacobian_at
+from pliant.integrate.methods.lu import factorise, solve
 
 
 def factorise_coupled(run: Any, h: float, t_new: float) -> bool:

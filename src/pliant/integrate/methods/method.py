@@ -9,10 +9,10 @@ from numbers import Real
 from typing import ClassVar
 
 from pliant.errors import ModelError
-from pliant.integrate import rosenbrock_tableaus, tableaus
-from pliant.integrate.collocation import RadauIIA
-from pliant.integrate.rosenbrock_tableaus import RosenbrockTableau
-from pliant.integrate.tableaus import Tableau
+from pliant.integrate.methods import rosenbrock_tableaus, tableaus
+from pliant.integrate.methods.collocation import RadauIIA
+from pliant.integrate.methods.rosenbrock_tableaus import RosenbrockTableau
+from pliant.integrate.methods.tableaus import Tableau
 
 Scheme = Tableau | RadauIIA | RosenbrockTableau
 

@@ -13,10 +13,10 @@ import math
 from typing import Any
 
 from pliant.codegen.loop_language import floats, ints
-from pliant.integrate.kernels import Loop, call_kernel, finite, put
-from pliant.integrate.run_record import BLOCK
-from pliant.integrate.stage_sums import add_terms, weigh_all
-from pliant.integrate.variation_record import LANES, VARIATION
+from pliant.integrate.loop.kernels import Loop, call_kernel, finite, put
+from pliant.integrate.memory.run_record import BLOCK
+from pliant.integrate.methods.stage_sums import add_terms, weigh_all
+from pliant.integrate.replay.variation_record import LANES, VARIATION
 
 PLACES = (1e-3, 0.5, 0.999)  # fractions of the step at which decisions are evaluated
 MOST_CORNERS = 64  # most corners in a step: more frequent changes of side are round-off

@@ -6,10 +6,10 @@ import math
 from typing import Any
 
 from pliant.codegen.loop_language import floats, ints
-from pliant.integrate.family import ATTEMPT, ERROR, STIFFNESS, TAKE, family_loop, hermite
-from pliant.integrate.kernels import call_kernel, end_slope, finite, stage
-from pliant.integrate.run_record import BLOCK
-from pliant.integrate.stage_sums import add_terms, weigh_all
+from pliant.integrate.loop.family import ATTEMPT, ERROR, STIFFNESS, TAKE, family_loop, hermite
+from pliant.integrate.loop.kernels import call_kernel, end_slope, finite, stage
+from pliant.integrate.memory.run_record import BLOCK
+from pliant.integrate.methods.stage_sums import add_terms, weigh_all
 
 ASTRAY = 2  # `extras_done`: an extra stage is meaningless, so the dense output is the cubic through both ends
 STEEPER = 10.0  # factor on the steepest stage of a step: no smooth solution is steeper between stages

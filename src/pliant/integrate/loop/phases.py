@@ -11,12 +11,12 @@ import math
 from typing import Any
 
 from pliant.codegen.loop_language import flags, floats, ints
-from pliant.integrate.event_log import log
-from pliant.integrate.grips import close_grip, grip_happened, open_grip, settle_grips
-from pliant.integrate.kernels import call_kernel, put
-from pliant.integrate.noting import note_sizes
-from pliant.integrate.pairs import observe_contacts, of_pair, pair_number, pair_place, touch
-from pliant.integrate.run_record import (
+from pliant.integrate.loop.event_log import log
+from pliant.integrate.loop.grips import close_grip, grip_happened, open_grip, settle_grips
+from pliant.integrate.loop.kernels import call_kernel, put
+from pliant.integrate.loop.noting import note_sizes
+from pliant.integrate.loop.pairs import observe_contacts, of_pair, pair_number, pair_place, touch
+from pliant.integrate.memory.run_record import (
     BEGIN,
     BEGIN_IMPULSE,
     BEGIN_LOST,

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from pliant.codegen.loop_language import ints
-from pliant.integrate.grips import settle_grips
-from pliant.integrate.kernels import call_kernel, put
-from pliant.integrate.phases import follow_jumps, measure_before
+from pliant.integrate.loop.grips import settle_grips
+from pliant.integrate.loop.kernels import call_kernel, put
+from pliant.integrate.loop.phases import follow_jumps, measure_before
 from pliant.integrate.status import ON
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from pliant.codegen.loop_language import floats, ints
-from pliant.integrate.lu import factorise, factorise_complex, solve, solve_complex
+from pliant.integrate.methods.lu import factorise, factorise_complex, solve, solve_complex
 
 
 def factorise_real(run: Any, c: float) -> bool:

@@ -9,11 +9,11 @@ import math
 from typing import Any
 
 from pliant.codegen.loop_language import floats, ints
-from pliant.integrate.grips import begin_grip, watch_grip
-from pliant.integrate.kernels import call_kernel, stage
-from pliant.integrate.pairs import observe_contacts, of_pair, pair_place
-from pliant.integrate.phases import choose_kernels, close, round_off_of_gap, set_flag, set_precision, watch
-from pliant.integrate.run_record import CLOSED, ENTRY, GAP, GOES_ON, RENEWAL, THROWN, UNDAMPED
+from pliant.integrate.loop.grips import begin_grip, watch_grip
+from pliant.integrate.loop.kernels import call_kernel, stage
+from pliant.integrate.loop.pairs import observe_contacts, of_pair, pair_place
+from pliant.integrate.loop.phases import choose_kernels, close, round_off_of_gap, set_flag, set_precision, watch
+from pliant.integrate.memory.run_record import CLOSED, ENTRY, GAP, GOES_ON, RENEWAL, THROWN, UNDAMPED
 
 EPSILON = 2.0**-52
 DOUBT = 8.0 * EPSILON  # relative error of a state that a user typed, or computed in a few operations

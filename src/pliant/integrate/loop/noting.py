@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 from pliant.codegen.loop_language import floats, ints
-from pliant.integrate.kernels import call_kernel, put, stage
-from pliant.integrate.run_record import EXTREMES, HIGHEST, HIGHEST_AT, KEPT, LOWEST, RISE, RISEN_AT
+from pliant.integrate.loop.kernels import call_kernel, put, stage
+from pliant.integrate.memory.run_record import EXTREMES, HIGHEST, HIGHEST_AT, KEPT, LOWEST, RISE, RISEN_AT
 
 OUTDONE = 1.02  # times the largest so far: a smaller growth is not looked at, because it would be at every step of a slow start
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from pliant.codegen.loop_language import floats, ints
-from pliant.integrate.kernels import call_kernel
-from pliant.integrate.run_record import PAIR_NUMBERS, PAIR_PLACES, TOUCH
+from pliant.integrate.loop.kernels import call_kernel
+from pliant.integrate.memory.run_record import PAIR_NUMBERS, PAIR_PLACES, TOUCH
 
 
 def pair_place(run: Any, pair: int, column: int) -> int:

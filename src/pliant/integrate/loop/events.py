@@ -11,9 +11,9 @@ import math
 from typing import Any
 
 from pliant.codegen.loop_language import flags, floats, ints
-from pliant.integrate.family import hermite, interpolate, take_step
-from pliant.integrate.kernels import call_kernel, put, stage
-from pliant.integrate.run_record import INTERIOR, MARKS, NOTES, RECORDS, SAMPLES, TURNS
+from pliant.integrate.loop.family import hermite, interpolate, take_step
+from pliant.integrate.loop.kernels import call_kernel, put, stage
+from pliant.integrate.memory.run_record import INTERIOR, MARKS, NOTES, RECORDS, SAMPLES, TURNS
 
 BRACKET = 1e-12  # s, width to which an event is bracketed
 ULPS = 4.0 * 2.0**-52  # relative to t: but no finer than four units of round-off of t

@@ -11,11 +11,11 @@ import math
 from typing import Any
 
 from pliant.codegen.loop_language import floats, fused
-from pliant.integrate.coupled import factorise_coupled, improve_coupled
-from pliant.integrate.family import ATTEMPT, ERROR, STIFFNESS, TAKE, family_loop
-from pliant.integrate.jacobians import evaluate_jacobian, spectral_radius
-from pliant.integrate.kernels import call_kernel, end_slope, finite, put, stage
-from pliant.integrate.resolvent import factorise_pair, factorise_real, resolve_pair, resolve_real
+from pliant.integrate.loop.family import ATTEMPT, ERROR, STIFFNESS, TAKE, family_loop
+from pliant.integrate.loop.kernels import call_kernel, end_slope, finite, put, stage
+from pliant.integrate.methods.coupled import factorise_coupled, improve_coupled
+from pliant.integrate.methods.jacobians import evaluate_jacobian, spectral_radius
+from pliant.integrate.methods.resolvent import factorise_pair, factorise_real, resolve_pair, resolve_real
 
 GOOD_CONTRACTION = 1e-3  # the Jacobian is evaluated anew if iterations contract less than this
 SLOW_CONTRACTION = 0.1  # the Jacobians of all stages are evaluated anew in the same step if iterations contract less than this

@@ -14,12 +14,12 @@ from pliant.codegen.lanes import padded
 from pliant.codegen.llvm import MachineCode
 from pliant.host.stages import Stages
 from pliant.integrate.compiled_loops import compiled_loop
-from pliant.integrate.memory import packed
+from pliant.integrate.memory.memory import packed
+from pliant.integrate.memory.run_record import BLOCK
+from pliant.integrate.methods.tableaus import Tableau
+from pliant.integrate.replay.variation_record import LANES, VARIATION
 from pliant.integrate.rows import evaluate_rows
-from pliant.integrate.run_record import BLOCK
 from pliant.integrate.stepper import Tape
-from pliant.integrate.tableaus import Tableau
-from pliant.integrate.variation_record import LANES, VARIATION
 
 Floats = NDArray[np.float64]
 
@@ -63,7 +63,7 @@ class Variation:
         self._record = np.zeros(1, dtype=VARIATION)
         self._run: Any = self._record[0]
         self._arrays: dict[str, NDArray[Any]] = {}
-        self._loop = compiled_loop("variational", stages)
+        self._loop = compiled_loop("replay.variational", stages)
         self._kernel, self._project, self._rhs = kernel, project, rhs
         self.directions = directions
         groups, n = -(-directions // LANES), kernel.n_y

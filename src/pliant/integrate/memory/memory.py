@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.integrate.run_record import (
+from pliant.integrate.memory.run_record import (
     BLOCK,
     ENERGIES,
     EXTREMES,
@@ -24,7 +24,7 @@ from pliant.integrate.run_record import (
     STOPS,
     TOUCH,
 )
-from pliant.integrate.tableaus import Tableau, hermite_rows
+from pliant.integrate.methods.tableaus import Tableau, hermite_rows
 
 Floats = NDArray[np.float64]
 

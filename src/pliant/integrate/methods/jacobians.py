@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 from pliant.codegen.loop_language import floats
-from pliant.integrate.kernels import call_kernel, finite, put, stage
+from pliant.integrate.loop.kernels import call_kernel, finite, put, stage
 
 ROUND_OFF = 2.0**-52
 SMALLEST_CHANGE = 1e-5  # smallest size of a component in the increment of differences (Hairer, radau5)

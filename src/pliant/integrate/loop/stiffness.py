@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pliant.integrate.family import stiffness
+from pliant.integrate.loop.family import stiffness
 
 EDGE, WORTH_TURNING = 3.0, 5_000.0  # h |lambda| of DOP853 at its stability limit; remaining evaluations that justify a switch
 SUSPECT, WORTH_TRYING = 0.05, 200_000.0  # the same if stiffness is only suspected

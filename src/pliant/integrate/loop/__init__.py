@@ -1,0 +1,1 @@
+"""The time loop of all methods: functions that are compiled; see `march`."""

@@ -1,0 +1,1 @@
+"""Methods of integration: their register, their families of compiled steps, and their numbers."""

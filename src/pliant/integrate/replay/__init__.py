@@ -1,0 +1,1 @@
+"""Sensitivities along the tape of a run."""
