@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from pliant.errors import ModelError
 from pliant.model import check
@@ -264,20 +265,23 @@ class ElementModes:
 
 
 @dataclass(frozen=True)
-class AxialElements:
-    """A mesh of equal linear bar elements; the coordinates are the axial displacements (m) of all nodes except the root."""
+class LineElements:
+    """A mesh of equal linear elements, with one coordinate at every node except the root."""
+
+    KIND: ClassVar[str]  # of the coordinates
 
     elements: int
     reduction: Reduction | None = None
 
     def __post_init__(self) -> None:
-        check.count("AxialElements", "elements", self.elements, MOST)
-        _check_reduction("AxialElements", self)
+        part = type(self).__name__
+        check.count(part, "elements", self.elements, MOST)
+        _check_reduction(part, self)
 
     @property
     def nodal(self) -> tuple[Coordinate, ...]:
-        """(node, "axial") of every coordinate of the mesh."""
-        return tuple((node, "axial") for node in range(1, self.elements + 1))
+        """(node, kind) of every coordinate of the mesh."""
+        return tuple((node, self.KIND) for node in range(1, self.elements + 1))
 
     @property
     def kept(self) -> tuple[Coordinate, ...]:
@@ -290,44 +294,32 @@ class AxialElements:
 
 
 @dataclass(frozen=True)
-class TorsionElements:
+class AxialElements(LineElements):
+    """A mesh of equal linear bar elements; the coordinates are the axial displacements (m) of all nodes except the root."""
+
+    KIND: ClassVar[str] = "axial"
+
+
+@dataclass(frozen=True)
+class TorsionElements(LineElements):
     """A mesh of equal linear torsion elements; the coordinates are the twist angles (rad) of all nodes except the root."""
 
-    elements: int
-    reduction: Reduction | None = None
-
-    def __post_init__(self) -> None:
-        check.count("TorsionElements", "elements", self.elements, MOST)
-        _check_reduction("TorsionElements", self)
-
-    @property
-    def nodal(self) -> tuple[Coordinate, ...]:
-        """(node, "twist") of every coordinate of the mesh."""
-        return tuple((node, "twist") for node in range(1, self.elements + 1))
-
-    @property
-    def kept(self) -> tuple[Coordinate, ...]:
-        """The nodal coordinates that the body retains: all, or those of the reduction's interface."""
-        return _kept(self)
-
-    @property
-    def count(self) -> int:
-        return len(self.kept) + (self.reduction.modes if self.reduction else 0)
+    KIND: ClassVar[str] = "twist"
 
 
 Mesh = ElementModes | AxialElements | TorsionElements
 MESHES = (ElementModes, AxialElements, TorsionElements)
 
 
-def _interface(mesh: Mesh) -> tuple[int, ...]:
+def _interface(mesh: ElementModes | LineElements) -> tuple[int, ...]:
     return mesh.reduction.nodes_of(mesh.elements) if isinstance(mesh.reduction, CraigBampton) else ()
 
 
-def _kept(mesh: Mesh) -> tuple[Coordinate, ...]:
+def _kept(mesh: ElementModes | LineElements) -> tuple[Coordinate, ...]:
     return tuple(one for one in mesh.nodal if mesh.reduction is None or one[0] in _interface(mesh))
 
 
-def _check_reduction(part: str, mesh: Mesh) -> None:
+def _check_reduction(part: str, mesh: ElementModes | LineElements) -> None:
     if mesh.reduction is None:
         return
     check.instance(part, "reduction", mesh.reduction, (CraigBampton, FreeModes), "a CraigBampton or FreeModes")
