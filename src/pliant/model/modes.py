@@ -53,20 +53,18 @@ class Modes:
 
 
 @dataclass(frozen=True)
-class AxialModes:
-    """The first `count` stretching modes of the beam, with clamped or free ends, normalised to max |U| = 1.
-
-    static: append a static-correction shape for each free end, so that the beam stretches exactly under a force there.
-    """
+class BarModes:
+    """The first `count` modes of a bar with clamped or free ends."""
 
     ends: str
     count: int
     static: bool = False
 
     def __post_init__(self) -> None:
-        check.choice("AxialModes", "ends", self.ends, BAR_ENDS)
-        check.count("AxialModes", "count", self.count, MOST)
-        _check_static("AxialModes", self.static, self.ends)
+        part = type(self).__name__
+        check.choice(part, "ends", self.ends, BAR_ENDS)
+        check.count(part, "count", self.count, MOST)
+        _check_static(part, self.static, self.ends)
 
     @property
     def shapes_in_all(self) -> int:
@@ -75,25 +73,19 @@ class AxialModes:
 
 
 @dataclass(frozen=True)
-class TorsionModes:
+class AxialModes(BarModes):
+    """The first `count` stretching modes of the beam, with clamped or free ends, normalised to max |U| = 1.
+
+    static: append a static-correction shape for each free end, so that the beam stretches exactly under a force there.
+    """
+
+
+@dataclass(frozen=True)
+class TorsionModes(BarModes):
     """The first `count` torsion modes of the beam, with clamped or free ends, normalised to max |angle| = 1.
 
     static: append a static-correction shape for each free end, so that the beam twists exactly under a torque there.
     """
-
-    ends: str
-    count: int
-    static: bool = False
-
-    def __post_init__(self) -> None:
-        check.choice("TorsionModes", "ends", self.ends, BAR_ENDS)
-        check.count("TorsionModes", "count", self.count, MOST)
-        _check_static("TorsionModes", self.static, self.ends)
-
-    @property
-    def shapes_in_all(self) -> int:
-        """The number of modes and static-correction shapes."""
-        return self.count + self.static * self.ends.count("f")
 
 
 @dataclass(frozen=True)
