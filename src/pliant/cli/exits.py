@@ -89,6 +89,16 @@ def write_json(data: Any) -> None:
     typer.echo(json.dumps(_clean(data), indent=1, allow_nan=False))
 
 
+def write_list(about: dict[str, str], as_json: bool) -> None:
+    """Print names with a line about each."""
+    if as_json:
+        write_json(about)
+        return
+    width = max(len(name) for name in about)
+    for name, line in about.items():
+        typer.echo(f"{name:<{width}}  {line}")
+
+
 def _clean(value: Any) -> Any:
     if isinstance(value, float):
         return value if value - value == 0.0 else None
