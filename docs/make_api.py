@@ -50,6 +50,10 @@ with type, unit and default; a dash means that a field has no unit or cannot be 
 expression of parameters."""
 
 
+# classes without a place of their own: their members are shown with every class that has them
+SHARED = ("ResultContents", "Matrices", "LineElements", "BarModes")
+
+
 def pages() -> dict[str, str]:
     """Every page by its file name."""
     rows = [f"- [{title}]({stem}.md): {says[0].lower()}{says[1:]}" for stem, (title, says, _) in PAGES.items()]
@@ -66,7 +70,10 @@ def _entry(path: str) -> str:
     thing = getattr(import_module(module), name, None)
     if not isinstance(thing, type):
         return f"::: {path}"
-    members = [member for member, value in vars(thing).items() if not member.startswith("_") and _documented(value)]
+    kinds = (thing, *(base for base in thing.__mro__ if base.__name__ in SHARED))
+    members = [
+        member for kind in kinds for member, value in vars(kind).items() if not member.startswith("_") and _documented(value)
+    ]
     parts = [f"::: {path}\n    options: {{members: false}}", "\n".join(FIELDS(thing))]
     parts += [f"::: {path}.{member}\n    options: {{heading_level: 3}}" for member in members]
     return "\n\n".join(part for part in parts if part)

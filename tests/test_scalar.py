@@ -80,4 +80,4 @@ def test_the_module_imports_only_the_standard_library_and_numpy() -> None:
     tree = ast.parse(inspect.getsource(scalar))
     lines = [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
     found = {line.module if isinstance(line, ast.ImportFrom) else line.names[0].name for line in lines}
-    assert found == {"__future__", "math", "collections.abc", "numbers", "typing", "numpy"}
+    assert found == {"__future__", "math", "operator", "collections.abc", "numbers", "typing", "numpy"}

@@ -10,7 +10,9 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.analysis.implicit_equations import EvaluationPoint, ImplicitEquations, contact_state
+from pliant.analysis.implicit_equations import EvaluationPoint, ImplicitEquations
+from pliant.analysis.kinks import no_slope
+from pliant.analysis.operating_point import touching
 from pliant.model.joint import BALL, ROTATION
 from pliant.trace.assembly import size_of
 
@@ -99,8 +101,6 @@ class Balance:
         """dR/dxi over the free rates, with the multipliers held constant."""
         whole = _array(self._stiffness, missing.point) @ self.equations.tangent(missing.point.q)
         if not np.all(np.isfinite(whole)):
-            from pliant.analysis.kinks import no_slope
-
             raise no_slope(self.equations, missing.point)
         return np.asarray(whole[np.ix_(self.free, self.free)])
 
@@ -139,23 +139,6 @@ class Balance:
         slope = self.share_slope(self.at(self.equations.start_q))
         weight = float(system.mass) * float(np.linalg.norm(np.asarray(system.gravity, dtype=np.float64)))
         return max(weight, float(np.max(np.abs(slope), initial=0.0)))
-
-
-def gaps_at(equations: ImplicitEquations, t: float, q: Floats) -> Floats:
-    """Gaps of all contact pairs at given coordinates, m."""
-    if not equations.pairs:
-        return np.zeros(0)
-    function = equations.function("gaps", [equations.gaps])
-    return np.asarray(_array(function, equations.point(t, q, np.zeros(len(equations.tree.rates)))).ravel())
-
-
-def touching(equations: ImplicitEquations, gaps: Floats, sticks: bool = False) -> dict[str, tuple[float, float]]:
-    """Closed contacts, as `ImplicitEquations.point` takes them; at rest their entry speed is the law's floor.
-
-    sticks: whether friction laws that can stick do stick.
-    """
-    return {pair.name: contact_state(sticks and bool(getattr(pair.friction, "holds", False)), float(pair.normal.entry_floor))
-            for pair, gap in zip(equations.pairs, gaps, strict=True) if gap < 0.0}  # fmt: skip
 
 
 def _solved(matrix: Floats, right: Floats) -> Floats:

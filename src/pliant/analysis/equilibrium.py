@@ -201,9 +201,9 @@ def checked_steady(system: System, steady: Mapping[str, float] | None) -> dict[s
 
 
 def _collected(system: System, balance: Balance, rest: Rest, turning: dict[str, float], rubbed: list[str]) -> Equilibrium:
-    from pliant.analysis.balance import touching
     from pliant.analysis.kinks import kinks_at, warnings_at
-    from pliant.analysis.operating_point import Dynamics, OperatingPoint, SingularMass
+    from pliant.analysis.local_dynamics import Dynamics, SingularMass
+    from pliant.analysis.operating_point import OperatingPoint, touching
     from pliant.analysis.stability import not_known, stability_of
 
     still = balance.equations

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.analysis.linear_matrices import LinearMatrices
+from pliant.analysis.modes import modes_of
 from pliant.errors import ModelError
-
-if TYPE_CHECKING:
-    from pliant.analysis.linear_model import Linearisation
 
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
@@ -53,7 +51,7 @@ class FrequencyResponse:
                 f"{len(self.frequencies)} frequencies>")  # fmt: skip
 
 
-def frequency_response(linear: Linearisation, frequencies: Sequence[float] | Floats | None) -> FrequencyResponse:
+def frequency_response(linear: LinearMatrices, frequencies: Sequence[float] | Floats | None) -> FrequencyResponse:
     if not linear.inputs:
         rule = "must have at least one: linearise(system, inputs=[...])"
         raise ModelError.of("frequency response", "inputs", rule, list(linear.inputs))
@@ -75,9 +73,9 @@ def _checked(frequencies: Sequence[float] | Floats) -> Floats:
     return chosen
 
 
-def _around(linear: Linearisation) -> Floats:
+def _around(linear: LinearMatrices) -> Floats:
     """Logarithmically spaced frequencies, from below the slowest to above the fastest mode."""
-    modes = linear.modes().frequencies
+    modes = modes_of(linear).frequencies
     moving = modes[modes > 0.0]
     low, high = (float(moving[0]), float(moving[-1])) if moving.size else (1.0, 1.0)
     return np.geomspace(low / AROUND, high * AROUND, POINTS)

@@ -10,9 +10,8 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.analysis.balance import gaps_at, touching
 from pliant.analysis.implicit_equations import EvaluationPoint, ImplicitEquations
-from pliant.analysis.operating_point import OperatingPoint
+from pliant.analysis.operating_point import OperatingPoint, gaps_at, touching
 from pliant.codegen.llvm import compile_function
 from pliant.codegen.nonsmooth import CORNER, JUMP, STEEP, edges_of
 from pliant.codegen.program import read_program

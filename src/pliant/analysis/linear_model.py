@@ -3,51 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from pliant.analysis.linear_matrices import Floats, LinearMatrices
 from pliant.errors import ModelError
 
 if TYPE_CHECKING:
     from pliant.analysis.frequency_response import FrequencyResponse
-    from pliant.analysis.mode_motion import MovedMechanism
     from pliant.analysis.modes import NaturalModes
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Linearisation:
+class Linearisation(LinearMatrices):
     """Linear equations of the deviations from an operating point, in tangent coordinates (for a ball joint, small rotations).
 
     The states are the independent coordinates, their rates (`rate of ...`), friction bristles and user-defined states. The damping
     matrix is called `damping` because C is the output matrix: M eta'' + damping eta' + K eta = 0 without inputs.
     """
-
-    name: str
-    t: float  # s
-    coordinates: tuple[str, ...]  # independent coordinates whose motion is not prescribed
-    states: tuple[str, ...]
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
-    M: Floats
-    damping: Floats
-    K: Floats
-    A: Floats
-    B: Floats
-    C: Floats
-    D: Floats
-    y0: Floats  # outputs at the operating point
-    drift: Floats  # rates of the states at the operating point: zero at an equilibrium
-    all_coordinates: tuple[str, ...]  # names of all tangent coordinates, as in result.labels["rate"]
-    motions: Floats  # matrix from `coordinates` to all tangent coordinates
-    free_states: tuple[int, ...]  # indices in `states` of those whose motion is not prescribed
-    message: str = ""
-    mechanism: MovedMechanism | None = field(default=None)
-    warnings: tuple[str, ...] = ()  # what to know before believing the numbers
 
     def modes(self) -> NaturalModes:
         """Natural frequencies, damping ratios and mode shapes."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pliant.analysis.operating_point import OperatingPoint
+from pliant.analysis.operating_point import OperatingPoint, gaps_at, touching
 from pliant.errors import ModelError
 from pliant.model.system import System
 from pliant.results.result import Result
@@ -57,8 +57,6 @@ def operating_point(
 
 def _start(equations: ImplicitEquations, t: float) -> OperatingPoint:
     """The System's start, with its loops closed; contacts that overlap there are closed."""
-    from pliant.analysis.balance import gaps_at, touching
-
     gaps = gaps_at(equations, t, equations.start_q)
     q, v = equations.start_q.copy(), equations.start_v.copy()
     point = equations.point(t, q, v)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,11 +13,11 @@ from pliant.errors import ModelError
 from pliant.model.system import System
 
 if TYPE_CHECKING:
-    from pliant.analysis.modes import NaturalModes
     from pliant.analysis.operating_point import OperatingPoint
     from pliant.results.result import Result
 
 Floats = NDArray[np.float64]
+Complexes = NDArray[np.complex128]
 
 ROWS = 48  # rows per cycle
 SMALL = 1e-4  # m or rad: displacement used to measure how far the drawn points move
@@ -66,20 +66,17 @@ class MovedMechanism:
         return starts if known is None else known[known.size - starts.size :]
 
 
-def swinging(mechanism: MovedMechanism, modes: NaturalModes, number: int, size: float, cycles: int) -> Result:
+def swinging(mechanism: MovedMechanism, shape: Complexes, size: float, cycles: int, message: str, **more: object) -> Result:
     """Rows over some cycles of 1 s each; the largest displacement of a drawn point is `size` times the mechanism's size."""
     if not (np.isfinite(size) and size > 0.0):
         raise ModelError.of("modes", "size", "must be > 0", size)
-    shape = modes.shapes[:, number]
     amplitude = size / _reach(mechanism, shape)
     times = np.linspace(0.0, float(cycles), ROWS * cycles + 1)
     changes = [amplitude * (shape * np.exp(2j * np.pi * t)).real for t in times]
-    w = float(modes.frequencies[number])
-    words = f"mode {number}: {w:.6g} rad/s ({w / (2.0 * np.pi):.6g} Hz), damping ratio {modes.damping_ratios[number]:.3g}"
-    return replace(mechanism.rows(changes, times, words, mode=number), warnings=modes.warnings)  # the drawing exaggerates
+    return mechanism.rows(changes, times, message, **more)
 
 
-def _reach(mechanism: MovedMechanism, shape: NDArray[np.complex128]) -> float:
+def _reach(mechanism: MovedMechanism, shape: Complexes) -> float:
     """The largest displacement of a drawn point for unit amplitude, as a fraction of the mechanism's size."""
     from pliant.show.scene import Scene
 

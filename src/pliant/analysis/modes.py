@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +13,7 @@ from scipy.linalg import eig, eigh
 from pliant.errors import ModelError
 
 if TYPE_CHECKING:
-    from pliant.analysis.linear_model import Linearisation
+    from pliant.analysis.linear_matrices import LinearMatrices
     from pliant.analysis.mode_motion import MovedMechanism
     from pliant.results.result import Result
 
@@ -86,7 +86,10 @@ class NaturalModes:
             raise ModelError.of("modes", "mechanism", "must be known to be animated", None)
         from pliant.analysis.mode_motion import swinging
 
-        return swinging(self.mechanism, self, self.checked(number), size, cycles)
+        w, ratio = float(self.frequencies[self.checked(number)]), self.damping_ratios[number]
+        message = f"mode {number}: {w:.6g} rad/s ({w / (2.0 * np.pi):.6g} Hz), damping ratio {ratio:.3g}"
+        shown = swinging(self.mechanism, self.shapes[:, number], size, cycles, message, mode=number)
+        return replace(shown, warnings=self.warnings)  # the drawing exaggerates
 
     def checked(self, number: int) -> int:
         if not 0 <= number < len(self):
@@ -111,7 +114,7 @@ def largest_parts(names: tuple[str, ...], column: Complexes | Floats) -> str:
     return ", ".join(names[k] for k in order[:4])
 
 
-def modes_of(linear: Linearisation) -> NaturalModes:
+def modes_of(linear: LinearMatrices) -> NaturalModes:
     if not linear.coordinates:
         raise ModelError.of("modes", "coordinates", "must include at least one that is free to move", 0)
     values, vectors = _eigen(linear)
@@ -122,7 +125,7 @@ def modes_of(linear: Linearisation) -> NaturalModes:
                  linear.mechanism, linear.warnings)  # fmt: skip
 
 
-def _eigen(linear: Linearisation) -> tuple[Complexes, Complexes]:
+def _eigen(linear: LinearMatrices) -> tuple[Complexes, Complexes]:
     """Eigenvalues, one per conjugate pair, and their shapes over the independent coordinates."""
     n = len(linear.coordinates)
     if len(linear.free_states) == 2 * n and is_conservative(linear):
@@ -130,7 +133,7 @@ def _eigen(linear: Linearisation) -> tuple[Complexes, Complexes]:
     return _general(linear)
 
 
-def is_conservative(linear: Linearisation) -> bool:
+def is_conservative(linear: LinearMatrices) -> bool:
     """Whether the mechanism is neither damped nor gyroscopic and its forces have a potential: damping = 0 and K symmetric."""
     M, C, K = linear.M, linear.damping, linear.K
     largest = float(np.max(np.abs(K), initial=0.0))
@@ -167,7 +170,7 @@ def _beside(rigid: Floats, M: Floats) -> Floats:
     return np.eye(n) if r == 0 else np.asarray(np.linalg.qr(M @ rigid, mode="complete")[0][:, r:])
 
 
-def _general(linear: Linearisation) -> tuple[Complexes, Complexes]:
+def _general(linear: LinearMatrices) -> tuple[Complexes, Complexes]:
     """Modes of A without prescribed states; its null space is removed first, because zero eigenvalues may be defective."""
     free = list(linear.free_states)
     A = linear.A[np.ix_(free, free)]
@@ -198,7 +201,7 @@ def _general(linear: Linearisation) -> tuple[Complexes, Complexes]:
     return np.concatenate([np.zeros(r), values]), shapes[:n]
 
 
-def _loses_nothing(linear: Linearisation) -> bool:
+def _loses_nothing(linear: LinearMatrices) -> bool:
     """Whether the mechanism is conservative apart from gyroscopic terms: velocity terms do no work, and forces have a potential."""
     C, K = linear.damping, linear.K
     symmetric = all(float(np.max(np.abs(x), initial=0.0)) <= SYMMETRIC * float(np.max(np.abs(of), initial=0.0))

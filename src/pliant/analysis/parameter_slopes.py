@@ -13,7 +13,8 @@ from pliant.errors import ModelError
 from pliant.model.system import System
 
 if TYPE_CHECKING:
-    from pliant.analysis.operating_point import Dynamics, OperatingPoint
+    from pliant.analysis.local_dynamics import Dynamics
+    from pliant.analysis.operating_point import OperatingPoint
 
 Floats = NDArray[np.float64]
 

@@ -87,8 +87,8 @@ def angles(system: System) -> Iterator[str]:
 def starting_depths(system: System) -> Iterator[str]:
     if not system.contacts:
         return
-    from pliant.analysis.balance import gaps_at
     from pliant.analysis.implicit_equations import ImplicitEquations
+    from pliant.analysis.operating_point import gaps_at
 
     try:
         equations = ImplicitEquations(system, 0.0, None)

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pliant.analysis.linear_equations import LinearEquations
 from pliant.analysis.modes import is_conservative, largest_parts
 from pliant.analysis.rest import LOOSE
 
 if TYPE_CHECKING:
     from pliant.analysis.balance import Balance
     from pliant.analysis.kinks import Kink
-    from pliant.analysis.operating_point import Dynamics, OperatingPoint
+    from pliant.analysis.local_dynamics import Dynamics
+    from pliant.analysis.operating_point import OperatingPoint
     from pliant.analysis.rest import Rest
 
 POTENTIAL = 1e-9  # fraction of the scaled stiffness: bound on its skew part if the forces have a potential
@@ -57,8 +59,6 @@ def _by_potential(balance: Balance, rest: Rest) -> Stability:
 
 
 def _by_eigenvalues(balance: Balance, dynamics: Dynamics, operating: OperatingPoint) -> Stability:
-    from pliant.analysis.linearise import LinearEquations
-
     linear = LinearEquations(dynamics, operating, {}, {}, balance.equations.original).collected("", None)
     if not linear.coordinates:
         return Stability(True, "stable: nothing is free to move")

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pliant.cli.exits import FAILED, WRONG, stop, write_json
+from pliant.cli.exits import WRONG, stop, write_json, writing
 from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, Set, check_target, load_model
 from pliant.equations import equations as derive_equations
-from pliant.errors import ModelError, PliantError
 from pliant.host import progress
 from pliant.host.atomic_files import atomic_write
 
@@ -44,14 +43,9 @@ def equations(
     if target is not None:
         check_target("--out", target)
     model = load_model(file, includes_outside, settings)
-    try:
-        with progress.waiting(f"deriving {form}", quiet or as_json):
-            derived = derive_equations(model.system)
-            text = TEXTS[form](derived, not raw) if form in TEXTS else None
-    except ModelError as trouble:
-        stop(WRONG, str(trouble))
-    except PliantError as trouble:
-        stop(FAILED, str(trouble))
+    with progress.waiting(f"deriving {form}", quiet or as_json):
+        derived = derive_equations(model.system)
+        text = TEXTS[form](derived, not raw) if form in TEXTS else None
     if text is not None and target is None:
         write_json({"form": form, "text": text}) if as_json else typer.echo(text, nl=False)
         return
@@ -65,13 +59,11 @@ def equations(
 
 def _write(derived: Equations, form: str, text: str | None, target: Path) -> list[str]:
     """The names of the written files."""
-    try:
+    with writing(target):
         if text is not None:
             with atomic_write(target) as draft:
                 draft.write_text(text, encoding="utf-8")
             return [str(target)]
         (derived.write_c if form == "c" else derived.write_casadi)(target)
-    except OSError as trouble:
-        stop(FAILED, f"{target}: cannot be written: {trouble.strerror or trouble}")
     main = target.with_suffix(".c") if form == "c" else target
     return [str(main), str(target.with_suffix(BESIDE[form]))]

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pliant.cli.exits import FAILED, WRONG, say, stop, write_json
+from pliant.cli.exits import say, write_json, writing
 from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, Set, check_target, load_model, seconds
 from pliant.cli.steady import Steady, read_steady
-from pliant.errors import ModelError, PliantError, plain
+from pliant.errors import plain
 from pliant.host import progress
 
 if TYPE_CHECKING:
@@ -40,18 +40,11 @@ def equilibrium(
     if out is not None:
         check_target("--out", out)
     model = load_model(file, includes_outside, settings)
-    try:
-        with progress.waiting("searching for the equilibrium", quiet or as_json):
-            rest = find(model.system, steady=rates, t=t)
-    except ModelError as trouble:
-        stop(WRONG, str(trouble))
-    except PliantError as trouble:
-        stop(FAILED, str(trouble))
+    with progress.waiting("searching for the equilibrium", quiet or as_json):
+        rest = find(model.system, steady=rates, t=t)
     if out is not None:
-        try:
+        with writing(out):
             rest.to_result().to_netcdf(out)
-        except OSError as trouble:
-            stop(FAILED, f"{out}: cannot be written: {trouble.strerror or trouble}")
     if as_json:
         write_json({**equilibrium_data(rest), "written": None if out is None else str(out)})
     elif not quiet:

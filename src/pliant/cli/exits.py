@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import Any, NoReturn
 
 import typer
 
-from pliant.errors import plain
+from pliant.errors import ModelError, PliantError, plain
 from pliant.host.atomic_files import watching
 from pliant.host.program_start import command_begins
 
@@ -50,6 +51,8 @@ def ending(command: Callable[..., None]) -> Callable[..., None]:
                 end = Stopped(INTERRUPTED, f"interrupted; {words}")
             except Stopped as early:
                 end = early
+            except PliantError as trouble:
+                end = Stopped(WRONG if isinstance(trouble, ModelError) else FAILED, str(trouble))
             else:
                 return
         say(f"error: {end}" if end.code != INTERRUPTED else str(end), err=True)
@@ -58,6 +61,16 @@ def ending(command: Callable[..., None]) -> Callable[..., None]:
         raise typer.Exit(end.code)
 
     return ended
+
+
+@contextmanager
+def writing(target: object, done: str = "written", errors: tuple[type[Exception], ...] = (OSError,)) -> Iterator[None]:
+    """Ends the command if a file cannot be written or drawn; without a target, by the name that the error gives."""
+    try:
+        yield
+    except errors as trouble:
+        name = getattr(trouble, "filename", None) if target is None else target
+        stop(FAILED, f"{name}: cannot be {done}: {getattr(trouble, 'strerror', None) or trouble}")
 
 
 def say(what: object, err: bool = False, nl: bool = True) -> None:
@@ -74,6 +87,16 @@ def in_file_words(message: str) -> str:
 def write_json(data: Any) -> None:
     """Print one JSON document; nan and inf, which JSON does not have, become null."""
     typer.echo(json.dumps(_clean(data), indent=1, allow_nan=False))
+
+
+def write_list(about: dict[str, str], as_json: bool) -> None:
+    """Print names with a line about each."""
+    if as_json:
+        write_json(about)
+        return
+    width = max(len(name) for name in about)
+    for name, line in about.items():
+        typer.echo(f"{name:<{width}}  {line}")
 
 
 def _clean(value: Any) -> Any:

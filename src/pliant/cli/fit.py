@@ -13,7 +13,7 @@ import typer
 from pliant.cli.exits import DONE, FAILED, WRONG, say, stop, write_json
 from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, Set, load_model, make_folder
 from pliant.cli.run import ended_softly
-from pliant.errors import ModelError, PliantError
+from pliant.errors import ModelError
 from pliant.host import progress
 
 if TYPE_CHECKING:
@@ -87,17 +87,12 @@ def _fitted(model: Model, data: list[Path], names: list[str], of: Any, bounds: A
 
     options = {} if model.run is None else {n: v for n, v in model.run.options.items() if n != "save" and v is not None}
     experiments = [Experiment(path, name=path.stem) for path in data]
-    try:
-        with progress.bar(0.0, 1.0, quiet, "running with the first values") as tell:
+    with progress.bar(0.0, 1.0, quiet, "running with the first values") as tell:
 
-            def report(runs: int, squares: float) -> None:
-                tell(0.0, f"{runs} runs, sum of squares {squares:.6g}")
+        def report(runs: int, squares: float) -> None:
+            tell(0.0, f"{runs} runs, sum of squares {squares:.6g}")
 
-            return find(model.system, experiments, names, of, bounds, progress=report, **options)
-    except ModelError as trouble:
-        stop(WRONG, str(trouble))
-    except PliantError as trouble:
-        stop(FAILED, str(trouble))
+        return find(model.system, experiments, names, of, bounds, progress=report, **options)
 
 
 def _write(found: Fit, out: Path) -> None:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pliant.cli.exits import FAILED, WRONG, say, stop, write_json
+from pliant.cli.exits import WRONG, say, stop, write_json, writing
 from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, Set, check_target, load_model
 from pliant.cli.steady import Steady, read_steady
-from pliant.errors import ModelError, PliantError, plain
+from pliant.errors import plain
 from pliant.host import progress
 from pliant.host.atomic_files import atomic_write
 
@@ -42,17 +42,10 @@ def modes(
         if target is not None:
             check_target(option, target)
     model = load_model(file, includes_outside, settings)
-    try:
-        with progress.waiting("searching for the equilibrium and its modes", quiet or as_json):
-            linear = _linearised(model.system, rates, start)
-            found = linear.modes()
-            written = _write(found, out, plot, page, number)
-    except ModelError as trouble:
-        stop(WRONG, str(trouble))
-    except PliantError as trouble:
-        stop(FAILED, str(trouble))
-    except OSError as trouble:
-        stop(FAILED, f"{trouble.filename}: cannot be written: {trouble.strerror or trouble}")
+    with writing(None), progress.waiting("searching for the equilibrium and its modes", quiet or as_json):
+        linear = _linearised(model.system, rates, start)
+        found = linear.modes()
+        written = _write(found, out, plot, page, number)
     if as_json:
         write_json({"system": found.name, "message": linear.message, "modes": rows(found), "warnings": list(found.warnings),
                     "written": written})  # fmt: skip

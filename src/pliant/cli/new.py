@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pliant.cli.exits import FAILED, WRONG, stop, write_json
+from pliant.cli.exits import WRONG, stop, write_json, writing
 from pliant.cli.options import AsJson, Quiet, check_target
 from pliant.host.atomic_files import atomic_write
 
@@ -89,11 +89,8 @@ def new(
     if file.exists() and not force:
         stop(WRONG, f"{file}: already exists; --force replaces it")
     name = file.stem.replace("_", " ").replace("-", " ").strip() or "arm"
-    try:
-        with atomic_write(file) as draft:
-            draft.write_text(STARTER.format(name=_plain(name), file=file.name, stem=file.stem), encoding="utf-8")
-    except OSError as trouble:
-        stop(FAILED, f"{file}: cannot be written: {trouble.strerror or trouble}")
+    with writing(file), atomic_write(file) as draft:
+        draft.write_text(STARTER.format(name=_plain(name), file=file.name, stem=file.stem), encoding="utf-8")
     if as_json:
         write_json({"written": str(file)})
     elif not quiet:

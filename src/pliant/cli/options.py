@@ -53,10 +53,7 @@ def load_model(file: Path, includes_outside: bool = False, settings: Sequence[st
     """Load a model file; settings: the values of --set."""
     from pliant import files
 
-    try:
-        return files.load_model(file, includes_outside, read_settings(settings or ()))
-    except ModelError as trouble:
-        stop(WRONG, str(trouble))
+    return files.load_model(file, includes_outside, read_settings(settings or ()))
 
 
 def read_settings(settings: Sequence[str], option: str = "--set") -> dict[str, str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pliant.cli.exits import FAILED, WRONG, say, stop, write_json
+from pliant.cli.exits import FAILED, WRONG, say, stop, write_json, write_list
 from pliant.cli.options import AsJson, Quiet, check_target, load_result, seconds
 from pliant.cli.plot_sweep import draw_sweep
 from pliant.errors import ModelError
@@ -106,13 +106,7 @@ def with_stresses(result: Result) -> Result:
 
 
 def _list(plots: dict[str, Callable[..., Any]], as_json: bool) -> None:
-    about = {name: (inspect.getdoc(draw) or "").split("\n")[0] for name, draw in plots.items()}
-    if as_json:
-        write_json(about)
-        return
-    width = max(len(name) for name in about)
-    for name, line in about.items():
-        typer.echo(f"{name:<{width}}  {line}")
+    write_list({name: (inspect.getdoc(draw) or "").split("\n")[0] for name, draw in plots.items()}, as_json)
 
 
 def _zoom(text: str | None) -> int | str | None:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from pliant.cli.exits import FAILED, WRONG, stop, write_json
+from pliant.cli.exits import WRONG, stop, write_json, writing
 from pliant.cli.options import check_target
-from pliant.errors import ModelError
 from pliant.host import progress
 
 if TYPE_CHECKING:
@@ -37,15 +36,10 @@ def draw_sweep(
             stop(WRONG, f"{option}: must be left out for a sweep")
     target = out or Path(f"{folder.resolve().name}.png")
     check_target("--out", target)
-    try:
-        with progress.waiting("drawing the sweep", quiet or as_json):
-            data = _selected(open_sweep(folder), where or ())
-            kind = kind_of(data)
-            save(sweep(data, names, reduce), target)
-    except ModelError as trouble:
-        stop(WRONG, str(trouble))
-    except OSError as trouble:
-        stop(FAILED, f"{target}: cannot be drawn: {trouble.strerror or trouble}")
+    with writing(target, "drawn"), progress.waiting("drawing the sweep", quiet or as_json):
+        data = _selected(open_sweep(folder), where or ())
+        kind = kind_of(data)
+        save(sweep(data, names, reduce), target)
     if as_json:
         write_json({"written": str(target), "kind": kind})
     elif not quiet:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pliant.cli.exits import FAILED, INTERRUPTED, WRONG, stop, write_json
+from pliant.cli.exits import FAILED, INTERRUPTED, WRONG, stop, write_json, write_list
 from pliant.cli.options import AsJson, Quiet, make_folder
 from pliant.errors import PliantError
 from pliant.host import progress
@@ -28,7 +28,7 @@ def reproduce(
     from pliant.gallery.reproduction import ABOUT
 
     if name is None:
-        _list(ABOUT, as_json)
+        write_list(ABOUT, as_json)
         return
     if name != ALL and name not in ABOUT:
         close = difflib.get_close_matches(name, [*ABOUT, ALL], n=1)
@@ -40,15 +40,6 @@ def reproduce(
     names = list(ABOUT) if name == ALL else [name]
     summaries = {one: _one(one, out / one if name == ALL else out, quiet or as_json) for one in names}
     _report(summaries, out, quiet, as_json)
-
-
-def _list(about: dict[str, str], as_json: bool) -> None:
-    if as_json:
-        write_json(about)
-        return
-    width = max(len(name) for name in about)
-    for name, line in about.items():
-        typer.echo(f"{name:<{width}}  {line}")
 
 
 def _one(name: str, out: Path, quiet: bool) -> dict[str, Any]:

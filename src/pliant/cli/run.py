@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pliant.cli.exits import DONE, FAILED, INTERRUPTED, WRONG, in_file_words, say, stop, write_json
+from pliant.cli.exits import DONE, FAILED, INTERRUPTED, WRONG, in_file_words, say, stop, write_json, writing
 from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, Set, TEnd, check_target, load_model, load_result
 from pliant.cli.report import print_report, report_data
-from pliant.errors import ModelError, PliantError, plain
+from pliant.errors import ModelError, plain
 from pliant.host import progress
 
 if TYPE_CHECKING:
@@ -159,10 +159,6 @@ def simulate_model(model: Model, settings: RunSettings, start: Result | None, qu
             if isinstance(settings.save, tuple):  # the remaining ones of the given times
                 options["save"] = tuple(t for t in settings.save if t >= begin) or (settings.t_end,)
             return simulate(model.system, start=start, **options, **to)
-    except ModelError as trouble:
-        stop(WRONG, str(trouble))
-    except PliantError as trouble:
-        stop(FAILED, str(trouble))
     except (OSError, RuntimeError) as trouble:  # from the file that is being written; HDF5 reports a full disk as a RuntimeError
         if not to:
             raise
@@ -170,22 +166,18 @@ def simulate_model(model: Model, settings: RunSettings, start: Result | None, qu
 
 
 def _write(result: Any, target: Path | None, csv: Path | None, compression: int | None) -> None:
-    try:
+    with writing(target, errors=(OSError, RuntimeError)):  # HDF5 reports a full disk as a RuntimeError
         if target is not None:
             result.to_netcdf(target, **({} if compression is None else {"compression": compression}))
         if csv is not None:
             result.to_csv(csv)
-    except (OSError, RuntimeError) as trouble:  # HDF5 reports a full disk as a RuntimeError
-        stop(FAILED, f"{target}: cannot be written: {getattr(trouble, 'strerror', None) or trouble}")
 
 
 def _draw(result: Any, target: Path) -> None:
     from pliant.show import plot
 
-    try:
+    with writing(target, "drawn"):
         plot.save(plot.overview(result), target)
-    except OSError as trouble:
-        stop(FAILED, f"{target}: cannot be drawn: {trouble.strerror or trouble}")
 
 
 # ---- the report

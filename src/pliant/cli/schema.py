@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from pliant.cli.exits import FAILED, stop
+from pliant.cli.exits import writing
 from pliant.cli.options import check_target
 from pliant.host.atomic_files import atomic_write
 
@@ -26,8 +26,5 @@ def schema(
         typer.echo(text, nl=False)
         return
     check_target("--out", target)
-    try:
-        with atomic_write(target) as draft:
-            draft.write_text(text, encoding="utf-8")
-    except OSError as trouble:
-        stop(FAILED, f"{target}: cannot be written: {trouble.strerror or trouble}")
+    with writing(target), atomic_write(target) as draft:
+        draft.write_text(text, encoding="utf-8")

@@ -14,7 +14,6 @@ from pliant.cli.axes import parse_axes
 from pliant.cli.exits import DONE, FAILED, INTERRUPTED, WRONG, say, stop, write_json
 from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, Set, TEnd, read_settings
 from pliant.cli.run import ended_softly
-from pliant.errors import ModelError, PliantError
 from pliant.host import progress
 
 if TYPE_CHECKING:
@@ -58,11 +57,8 @@ def sweep(
 
     _check_options(over, out, workers, dask, resume, device)
     assert out is not None
-    try:
-        subject = FileSubject(file, includes_outside, read_settings(values or ()))
-        grid = Grid(parse_axes(over or (), subject.parameters, subject.written_units))
-    except ModelError as trouble:
-        stop(WRONG, str(trouble))
+    subject = FileSubject(file, includes_outside, read_settings(values or ()))
+    grid = Grid(parse_axes(over or (), subject.parameters, subject.written_units))
     if subject.settings is None and t_end is None:
         stop(WRONG, f"{file}: run must be given (t_end and method), got no run section; or give --t-end")
     run = None if t_end is None else {"t_end": t_end}
@@ -125,10 +121,6 @@ def _sweep(subject: Any, grid: Any, quiet: bool, **options: Any) -> xarray.Datas
             return sweep_subject(subject, grid, **options, progress=_Rate(tell))
     except SweepInterrupted as trouble:
         stop(INTERRUPTED, f"{trouble}, with --resume")
-    except ModelError as trouble:
-        stop(WRONG, str(trouble))
-    except PliantError as trouble:
-        stop(FAILED, str(trouble))
 
 
 class _Rate:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pliant.cli.exits import WRONG, say, stop, write_json
-from pliant.errors import ModelError, plain
+from pliant.cli.exits import say, write_json
+from pliant.errors import plain
 
 if TYPE_CHECKING:
     import xarray
@@ -29,10 +29,7 @@ def read_sweep(folder: Path) -> xarray.Dataset:
     """The cases of a sweep, without whole results."""
     from pliant.study.sweep.sweep import open_sweep
 
-    try:
-        return open_sweep(folder).drop_vars("result", errors="ignore").load()
-    except ModelError as trouble:
-        stop(WRONG, str(trouble))
+    return open_sweep(folder).drop_vars("result", errors="ignore").load()
 
 
 def sweep_table(data: xarray.Dataset, names: Sequence[str] | None = None, reduce: str | None = None) -> SweepTable:

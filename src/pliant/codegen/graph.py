@@ -16,6 +16,7 @@ import casadi as ca
 
 from pliant.codegen.numbers import Number
 from pliant.codegen.rotations import alike, turned_back
+from pliant.scalar import OF_ONE
 
 Scalar = Any  # a Python float, a Number or a TracedScalar
 
@@ -495,15 +496,11 @@ def _unary(code: int) -> Callable[[TracedScalar], Scalar]:
     return method
 
 
-_METHODS = {
-    "sin": ca.OP_SIN, "cos": ca.OP_COS, "tan": ca.OP_TAN, "arcsin": ca.OP_ASIN, "arccos": ca.OP_ACOS,
-    "arctan": ca.OP_ATAN, "sinh": ca.OP_SINH, "cosh": ca.OP_COSH, "tanh": ca.OP_TANH, "exp": ca.OP_EXP,
-    "log": ca.OP_LOG, "sqrt": ca.OP_SQRT,
-}  # fmt: skip
-for _name, _code in _METHODS.items():
-    setattr(TracedScalar, _name, _unary(_code))
+for _name, _function in OF_ONE.items():
+    if not hasattr(TracedScalar, _function.method):
+        setattr(TracedScalar, _function.method, _unary(getattr(ca, f"OP_{_name.upper()}")))
 
-_UFUNCS = {name: name for name in (*_METHODS, "fabs", "sign", "floor")} | {"absolute": "fabs", "negative": "__neg__"}
+_UFUNCS = {of.of_arrays.__name__: of.method for of in OF_ONE.values()} | {"fabs": "fabs", "negative": "__neg__"}
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "add": lambda a, b: a + b, "subtract": lambda a, b: a - b, "multiply": lambda a, b: a * b,
     "divide": lambda a, b: a / b, "power": lambda a, b: a**b,

@@ -7,13 +7,14 @@ tests have the same outcome.
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, final
 
 import casadi as ca
+
+from pliant.scalar import Compared, Function
 
 Scalar = Any  # a float, a Number or a scalar of a graph
 
@@ -52,7 +53,7 @@ class Numbers:
 
 
 @final
-class Number:
+class Number(Compared):
     """A number with its value and its node in the graph of numbers."""
 
     __slots__ = ("node", "numbers", "value")
@@ -65,77 +66,40 @@ class Number:
         """The result of an operation; a plain number if the graph could simplify it to one."""
         return Number(self.numbers, value, node) if type(node) is not float else node
 
-    def _operate(self, other: Scalar, operation: Callable[[Any, Any], Any], swapped: bool = False) -> Scalar:
+    def _lifted(self, other: Scalar) -> Scalar:
+        return other if type(other) in (Number, float, int) else self.numbers.lift(other)
+
+    def _operate(self, operation: Callable[[Any, Any], Any], a: Scalar, b: Scalar) -> Scalar:
         """An operation with a number or an object convertible to one; scalars of the functions' graph handle it themselves."""
-        if type(other) not in (Number, float, int):
-            other = self.numbers.lift(other)
-            if other is NotImplemented:
-                return NotImplemented
-        a, b = (other, self) if swapped else (self, other)
-        return self._with(operation(_value(a), _value(b)), operation(_operand(a), _operand(b)))
+        a, b = self._lifted(a), self._lifted(b)
+        if a is NotImplemented or b is NotImplemented:
+            return NotImplemented
+        value = operation(_value(a), _value(b))
+        if operation in _COMPARISONS:
+            return self.numbers.decide(_COMPARISONS[operation], a, b, value)
+        return self._with(value, operation(_operand(a), _operand(b)))
 
-    def __add__(self, other: Scalar) -> Scalar:
-        return self._operate(other, operator.add)
+    def _of_one(self, function: Function) -> Scalar:
+        return self._with(function.of_numbers(self.value), getattr(self.node, function.method)())
 
-    __radd__ = __add__
-
-    def __sub__(self, other: Scalar) -> Scalar:
-        return self._operate(other, operator.sub)
-
-    def __rsub__(self, other: Scalar) -> Scalar:
-        return self._operate(other, operator.sub, swapped=True)
-
-    def __mul__(self, other: Scalar) -> Scalar:
-        return self._operate(other, operator.mul)
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, other: Scalar) -> Scalar:
-        return self._operate(other, operator.truediv)
-
-    def __rtruediv__(self, other: Scalar) -> Scalar:
-        return self._operate(other, operator.truediv, swapped=True)
-
-    def __pow__(self, power: Scalar) -> Scalar:
-        return self._operate(power, operator.pow)
-
-    def __rpow__(self, base: Scalar) -> Scalar:
-        return self._operate(base, operator.pow, swapped=True)
+    def _of_two(self, function: Function, a: Scalar, b: Scalar) -> Scalar:
+        first, second = self._lifted(a), self._lifted(b)
+        if second is NotImplemented:
+            return getattr(b, function.swapped)(self)
+        if first is NotImplemented:
+            return getattr(a, function.method)(self)
+        value = function.of_numbers(_value(first), _value(second))
+        method, other = (function.method, second) if a is self else (function.swapped, first)
+        return self._with(value, getattr(self.node, method)(_node(other)))
 
     def __neg__(self) -> Scalar:
         return self._with(-self.value, -self.node)
 
-    def __pos__(self) -> Number:
-        return self
-
-    def __abs__(self) -> Scalar:
-        return self._with(abs(self.value), abs(self.node))
-
-    def __lt__(self, other: Scalar) -> Any:
-        return self._compare(ca.OP_LT, other, lambda a, b: a < b)
-
-    def __le__(self, other: Scalar) -> Any:
-        return self._compare(ca.OP_LE, other, lambda a, b: a <= b)
-
-    def __gt__(self, other: Scalar) -> Any:
-        return self._compare(ca.OP_LT, other, lambda a, b: a < b, swapped=True)
-
-    def __ge__(self, other: Scalar) -> Any:
-        return self._compare(ca.OP_LE, other, lambda a, b: a <= b, swapped=True)
-
     def __eq__(self, other: Scalar) -> Any:
-        return self._compare(ca.OP_EQ, other, lambda a, b: a == b)
+        return self._operate(operator.eq, self, other)
 
     def __ne__(self, other: Scalar) -> Any:
-        return self._compare(ca.OP_NE, other, lambda a, b: a != b)
-
-    def _compare(self, code: int, other: Scalar, answer: Callable[[float, float], bool], swapped: bool = False) -> Any:
-        if type(other) not in (Number, float, int):
-            other = self.numbers.lift(other)
-            if other is NotImplemented:
-                return NotImplemented
-        a, b = (other, self) if swapped else (self, other)
-        return self.numbers.decide(code, a, b, answer(_value(a), _value(b)))
+        return self._operate(operator.ne, self, other)
 
     __hash__ = object.__hash__
 
@@ -151,53 +115,13 @@ class Number:
     def __format__(self, spec: str) -> str:
         return format(self.value, spec)
 
-    def _of_two(self, other: Scalar, name: str, of_values: Callable[[float, float], float], swapped: str = "") -> Scalar:
-        if type(other) not in (Number, float, int):
-            lifted = self.numbers.lift(other)
-            if lifted is NotImplemented:
-                return getattr(other, swapped or name)(self)
-            other = lifted
-        return self._with(of_values(self.value, _value(other)), getattr(self.node, name)(_node(other)))
-
-    def fmin(self, other: Scalar) -> Scalar:
-        return self._of_two(other, "fmin", min)
-
-    def fmax(self, other: Scalar) -> Scalar:
-        return self._of_two(other, "fmax", max)
-
-    def hypot(self, other: Scalar) -> Scalar:
-        return self._of_two(other, "hypot", math.hypot)
-
-    def arctan2(self, other: Scalar) -> Scalar:
-        return self._of_two(other, "arctan2", math.atan2, swapped="rarctan2")
-
-    def rarctan2(self, other: Scalar) -> Scalar:
-        return self._of_two(other, "rarctan2", lambda x, y: math.atan2(y, x), swapped="arctan2")
-
     def exponent(self) -> Scalar:
         """The number as an exponent; an exponent that turns into products is part of the structure of the code."""
         expands = abs(self.value) <= LARGEST_EXPANDED_POWER and (2.0 * self.value).is_integer()
         return self.numbers.freeze(self) if expands else self
 
 
-def _sign(x: float) -> float:
-    return 1.0 if x > 0 else -1.0 if x < 0 else 0.0
-
-
-def _unary(name: str, of_value: Callable[[float], float]) -> Callable[[Number], Scalar]:
-    def method(self: Number) -> Scalar:
-        return self._with(of_value(self.value), getattr(self.node, name)())
-
-    return method
-
-
-_METHODS: dict[str, Callable[[float], float]] = {
-    "sin": math.sin, "cos": math.cos, "tan": math.tan, "arcsin": math.asin, "arccos": math.acos, "arctan": math.atan,
-    "sinh": math.sinh, "cosh": math.cosh, "tanh": math.tanh, "exp": math.exp, "log": math.log, "sqrt": math.sqrt,
-    "fabs": math.fabs, "sign": _sign, "floor": math.floor,
-}  # fmt: skip
-for _name, _function in _METHODS.items():
-    setattr(Number, _name, _unary(_name, _function))
+_COMPARISONS = {operator.lt: ca.OP_LT, operator.le: ca.OP_LE, operator.eq: ca.OP_EQ, operator.ne: ca.OP_NE}
 
 
 def _node(x: Scalar) -> Scalar:

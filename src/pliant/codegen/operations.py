@@ -36,30 +36,9 @@ INTRINSICS = {
 }
 
 # Functions of the C library, which the Python process has loaded.
-LIBRARY = {
-    ca.OP_EXP: "exp",
-    ca.OP_LOG: "log",
-    ca.OP_POW: "pow",
-    ca.OP_SIN: "sin",
-    ca.OP_COS: "cos",
-    ca.OP_TAN: "tan",
-    ca.OP_ASIN: "asin",
-    ca.OP_ACOS: "acos",
-    ca.OP_ATAN: "atan",
-    ca.OP_ATAN2: "atan2",
-    ca.OP_SINH: "sinh",
-    ca.OP_COSH: "cosh",
-    ca.OP_TANH: "tanh",
-    ca.OP_ASINH: "asinh",
-    ca.OP_ACOSH: "acosh",
-    ca.OP_ATANH: "atanh",
-    ca.OP_FMOD: "fmod",
-    ca.OP_REMAINDER: "remainder",
-    ca.OP_ERF: "erf",
-    ca.OP_LOG1P: "log1p",
-    ca.OP_EXPM1: "expm1",
-    ca.OP_HYPOT: "hypot",
-}
+_NAMES = ("exp", "log", "pow", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh",
+          "atanh", "fmod", "remainder", "erf", "log1p", "expm1", "hypot")  # fmt: skip
+LIBRARY: dict[int, str] = {getattr(ca, f"OP_{name.upper()}"): name for name in _NAMES}
 
 # Number of arguments of functions that take more than one.
 _TWO = ("minnum", "maxnum", "copysign", "pow", "atan2", "fmod", "remainder", "hypot")

@@ -6,19 +6,24 @@ of s or c with an expression linear in s and c is a quadratic form; if only c^2 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import casadi as ca
-
-if TYPE_CHECKING:
-    from pliant.codegen.graph import Graph
 
 NONE = -1
 Term = tuple[int, int]  # sign and node
 Linear = tuple[Term | None, Term | None]  # coefficients of the cosine and of the sine; None: zero
 
 
-def turned_back(graph: Graph, x: int, y: int, sign: int) -> Term | None:
+class Nodes(Protocol):
+    """The nodes of a `codegen.graph.Graph`."""
+
+    kind: list[int]
+    a: list[int]
+    b: list[int]
+
+
+def turned_back(graph: Nodes, x: int, y: int, sign: int) -> Term | None:
     """x + sign y, both products, as one node with its sign; sign 0: they cancel. None if it does not simplify."""
     for factor, rest in _factors(graph, x):
         angle = graph.a[factor]
@@ -30,25 +35,25 @@ def turned_back(graph: Graph, x: int, y: int, sign: int) -> Term | None:
     return None
 
 
-def alike(graph: Graph, x: int, y: int) -> bool:
+def alike(graph: Nodes, x: int, y: int) -> bool:
     """Whether two products have the same factors in a different order: (n c)(s d) and (n s)(c d)."""
     return _flat(graph, x) == _flat(graph, y)
 
 
-def _flat(graph: Graph, product: int) -> list[int]:
+def _flat(graph: Nodes, product: int) -> list[int]:
     """The factors of a product, with factors that are products themselves expanded."""
     factors = (graph.a[product], graph.b[product])
     return sorted(f for outer in factors
                   for f in ((graph.a[outer], graph.b[outer]) if graph.kind[outer] == ca.OP_MUL else (outer,)))  # fmt: skip
 
 
-def _factors(graph: Graph, product: int) -> list[tuple[int, int]]:
+def _factors(graph: Nodes, product: int) -> list[tuple[int, int]]:
     """(a factor that is a sine or cosine, the other factor); both orders if both are."""
     a, b = graph.a[product], graph.b[product]
     return [(f, rest) for f, rest in ((a, b), (b, a)) if graph.kind[f] in (ca.OP_SIN, ca.OP_COS)]
 
 
-def _form(graph: Graph, angle: int, *products: tuple[int, int, int]) -> Term | None:
+def _form(graph: Nodes, angle: int, *products: tuple[int, int, int]) -> Term | None:
     """The value of c^2 A + s c B + s^2 C if B is zero and A equals C."""
     squares: list[Term | None] = [None, None]  # coefficients of c^2 and of s^2
     mixed: list[Term] = []
@@ -67,7 +72,7 @@ def _form(graph: Graph, angle: int, *products: tuple[int, int, int]) -> Term | N
     return squares[0] or (0, NONE)
 
 
-def _linear(graph: Graph, node: int, angle: int) -> Linear | None:
+def _linear(graph: Nodes, node: int, angle: int) -> Linear | None:
     """A node in the form c u + s w, one product or a sum of two; None if it is not of this form."""
     kind = graph.kind[node]
     if kind == ca.OP_MUL:
@@ -86,7 +91,7 @@ def _linear(graph: Graph, node: int, angle: int) -> Linear | None:
     return parts[0], parts[1]
 
 
-def _term(graph: Graph, node: int, angle: int) -> Linear | None:
+def _term(graph: Nodes, node: int, angle: int) -> Linear | None:
     """A term c u or s w."""
     if graph.kind[node] == ca.OP_MUL:
         for factor, rest in _factors(graph, node):

@@ -8,9 +8,10 @@ from typing import Protocol
 
 from pliant.dynamics.algebra import Scalar, Vec, dot, total
 from pliant.integrate.loop.grip_states import REST_SHARE
-from pliant.model.friction_law import RETURN_SHARE, STOP_SHARE
 from pliant.scalar import maximum, where
 
+RETURN_SHARE = 0.9  # fraction of the band: slip speed below which a contact that broke away sticks again
+STOP_SHARE = 0.5 * REST_SHARE  # fraction of the band: slip speed below which decaying slip counts as rest
 SMALLEST_SPEED = 1e-30  # m/s: divisor of the slip at rest, where the force is zero anyway
 
 

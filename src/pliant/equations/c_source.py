@@ -5,21 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import casadi as ca
 
+from pliant.equations.matrices import Matrices
 from pliant.equations.replay import replay
 from pliant.host.atomic_files import atomic_write
-
-if TYPE_CHECKING:
-    from pliant.equations.derive import Equations
 
 _KINDS = {"q": "coordinate", "v": "rate", "u": "input", "p": "parameter"}
 _ARGUMENTS = "double t, const double *q, const double *v, const double *u, const double *p, double *out"
 
 
-def write(equations: Equations, path: str | Path) -> None:
+def write(equations: Matrices, path: str | Path) -> None:
     """Write FILE.c and FILE.h."""
     target = Path(path)
     stem = identifier(target.stem)
@@ -28,7 +25,7 @@ def write(equations: Equations, path: str | Path) -> None:
             draft.write_text(text)
 
 
-def header(equations: Equations, stem: str) -> str:
+def header(equations: Matrices, stem: str) -> str:
     """Prototypes, and an index by name for every entry."""
     guard = f"{stem.upper()}_H"
     lines = [f"/* {_comment(equations.name)}: M a + h = B u + A^T lam, A a + gamma = 0; matrices are written row by row. */"]
@@ -44,7 +41,7 @@ def header(equations: Equations, stem: str) -> str:
     return "\n".join([*lines, "", "#endif", ""])
 
 
-def source(equations: Equations, stem: str, included: str) -> str:
+def source(equations: Matrices, stem: str, included: str) -> str:
     values = ", ".join(repr(x) for x in equations.values) or "0.0"
     parts = [f'#include "{included}.h"', "", "#include <math.h>", "", f"const double {stem}_values[] = {{{values}}};"]
     for name, matrix in _written(equations).items():
@@ -58,7 +55,7 @@ def identifier(name: str) -> str:
     return plain if re.match(r"[A-Za-z_]", plain) else f"_{plain}"
 
 
-def _written(equations: Equations) -> dict[str, ca.SX]:
+def _written(equations: Matrices) -> dict[str, ca.SX]:
     """The outputs that have entries, since C has no empty arrays."""
     return {name: matrix for name, matrix in {**equations.outputs, **equations.solution}.items() if matrix.numel()}
 
@@ -85,7 +82,7 @@ def _comment(text: str) -> str:
 class _Body:
     """The statements of one function: inputs by name, one line per operation."""
 
-    def __init__(self, equations: Equations, matrix: ca.SX) -> None:
+    def __init__(self, equations: Matrices, matrix: ca.SX) -> None:
         self.lines: list[str] = []
         self._count = 0
         self._known: dict[str, str] = {}

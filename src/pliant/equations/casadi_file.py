@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import casadi as ca
 
+from pliant.equations.matrices import Matrices
 from pliant.host.atomic_files import atomic_write
 
-if TYPE_CHECKING:
-    from pliant.equations.derive import Equations
 
-
-def function(equations: Equations) -> ca.Function:
+def function(equations: Matrices) -> ca.Function:
     """(t, q, v, u, p) -> every matrix of the equations, and the accelerations with the multipliers."""
     outputs = {**equations.outputs, **equations.solution}
     letters = [group.letter for group in equations.inputs]
@@ -22,7 +20,7 @@ def function(equations: Equations) -> ca.Function:
     return ca.Function("equations", columns, list(outputs.values()), letters, list(outputs))
 
 
-def names(equations: Equations) -> dict[str, Any]:
+def names(equations: Matrices) -> dict[str, Any]:
     """Names of all entries, and the values of the parameters."""
     return {
         "name": equations.name,
@@ -34,7 +32,7 @@ def names(equations: Equations) -> dict[str, Any]:
     }
 
 
-def write(equations: Equations, path: str | Path) -> None:
+def write(equations: Matrices, path: str | Path) -> None:
     """Write FILE for casadi.Function.load, and FILE.json with the names."""
     target = Path(path)
     with atomic_write(target) as draft:

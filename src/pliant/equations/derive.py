@@ -14,8 +14,11 @@ from pliant.dynamics.algebra import solve_symmetric
 from pliant.dynamics.closures import ConstraintRows
 from pliant.dynamics.gibbs_appell import inverse_dynamics
 from pliant.dynamics.sparse import Row
+from pliant.equations import c_source, casadi_file
 from pliant.equations.beam_numbers import symbolic_tree
-from pliant.equations.symbolic import MATRICES, Symbolic, symbolic
+from pliant.equations.latex import latex
+from pliant.equations.matrices import Group, Matrices
+from pliant.equations.symbolic import Symbolic, symbolic
 from pliant.equations.symbols import Symbols
 from pliant.errors import ModelError
 from pliant.model.refused import require_bodies
@@ -34,49 +37,13 @@ if TYPE_CHECKING:
 FORMULATION = "gibbs_appell"  # the recursion that is traced
 
 
-@dataclass(frozen=True)
-class Group:
-    """One argument of the equations: its letter, the names of its entries, and their column of symbols."""
-
-    letter: str
-    names: tuple[str, ...]
-    column: ca.SX
-
-
 @dataclass(frozen=True, repr=False)
-class Equations:
+class Equations(Matrices):
     """M a + h = B u + A^T lam with q' = rate(q, v), c(q) = 0 and A a + gamma = 0, over named symbols.
 
     The inputs u are the drives and the load components that vary. p holds the System's parameters, followed by beam numbers that
     depend on them through integrals.
     """
-
-    name: str
-    time: Group
-    q: Group
-    v: Group
-    u: Group
-    p: Group
-    values: tuple[float, ...]  # values of the parameters
-    rows: tuple[str, ...]  # names of the constraint rows
-    position_rate: ca.SX
-    mass_matrix: ca.SX
-    bias: ca.SX
-    input_matrix: ca.SX
-    constraint: ca.SX
-    constraint_jacobian: ca.SX
-    constraint_bias: ca.SX
-    solution: dict[str, ca.SX]  # solved equations: acceleration and multiplier
-    notes: tuple[str, ...]  # parts of the System that the equations leave out
-
-    @property
-    def inputs(self) -> tuple[Group, ...]:
-        return (self.time, self.q, self.v, self.u, self.p)
-
-    @property
-    def outputs(self) -> dict[str, ca.SX]:
-        """All matrices and vectors of the equations, by name."""
-        return {name: getattr(self, name) for name in MATRICES}
 
     def __str__(self) -> str:
         """A summary of the arguments and the size; the expressions themselves come from `latex`, `sympy` and files."""
@@ -90,21 +57,15 @@ class Equations:
 
     def function(self) -> ca.Function:
         """All outputs, and the accelerations, as one CasADi function of (t, q, v, u, p)."""
-        from pliant.equations.casadi_file import function
-
-        return function(self)
+        return casadi_file.function(self)
 
     def write_casadi(self, path: str | Path) -> None:
         """Write `function()` to a file for `casadi.Function.load`, and a .json file with all names and values next to it."""
-        from pliant.equations.casadi_file import write
-
-        write(self, path)
+        casadi_file.write(self, path)
 
     def write_c(self, path: str | Path) -> None:
         """Write one self-contained C file, and its header next to it."""
-        from pliant.equations.c_source import write
-
-        write(self, path)
+        c_source.write(self, path)
 
     def sympy(self, simplify: bool = True) -> Symbolic:
         """The equations over SymPy symbols."""
@@ -112,8 +73,6 @@ class Equations:
 
     def latex(self, simplify: bool = True) -> str:
         """The equations as LaTeX for reading, one display per matrix."""
-        from pliant.equations.latex import latex
-
         return latex(self.sympy(simplify))
 
 

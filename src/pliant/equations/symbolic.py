@@ -7,19 +7,14 @@ import keyword
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import casadi as ca
 
+from pliant.equations.matrices import MATRICES, Matrices
 from pliant.equations.replay import replay
 from pliant.errors import ModelError
 
-if TYPE_CHECKING:
-    from pliant.equations.derive import Equations
-
-MATRICES = (
-    "position_rate", "mass_matrix", "bias", "input_matrix", "constraint", "constraint_jacobian", "constraint_bias",
-)  # fmt: skip
 # Largest numbers of operations, and of letters and numbers, of an entry that is simplified: above them simplification takes minutes
 # and does not shorten the entry.
 SIMPLIFIED, LETTERS = 400, 14
@@ -68,7 +63,7 @@ class Symbolic:
         return "\n".join([*lines, f"values = {{{values}}}", ""])
 
 
-def symbolic(equations: Equations, simplify: bool) -> Symbolic:
+def symbolic(equations: Matrices, simplify: bool) -> Symbolic:
     sympy = _sympy()
     taken = {*equations.time.names, *equations.u.names}
     groups = {group.letter: tuple(sympy.Symbol(_symbol_name(group.letter, name, taken), real=True) for name in group.names)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
 from typing import Any
 
 import casadi as ca
@@ -12,6 +11,7 @@ from pliant.codegen.numbers import Number, Numbers
 from pliant.codegen.tracer import Scalar, Tracer
 from pliant.model.beam import Beam
 from pliant.model.parameter import Expression, expression_of
+from pliant.model.walk import Copying
 from pliant.trace.lowering import equation_fields
 
 
@@ -101,37 +101,18 @@ class _GenericNumbers(Numbers):
 _COMPARISONS = (ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE)
 
 
-class _Copying:
-    """Copies parts that contain parameters; all other parts, and all sharing between parts, stay as they are.
+class _Copying(Copying):
+    """Copies parts that contain parameters, without checks: symbols would fail them, and the numbers were checked before.
 
-    Fields that no equation reads are also kept, and so are beams, since the equations use only their integrals.
+    Fields that no equation reads are kept, and so are beams, since the equations use only their integrals.
     """
 
     def __init__(self, symbols: Symbols) -> None:
+        super().__init__()
         self._symbols = symbols
-        self._copies: dict[int, tuple[Any, Any]] = {}  # by identity: the original, kept alive, and its copy
 
-    def visit(self, x: Any) -> Any:
-        if expression_of(x) is not None:
-            return self._symbols.of(x)
-        if isinstance(x, (tuple, list)):
-            items = [self.visit(item) for item in x]
-            return x if all(a is b for a, b in zip(x, items, strict=True)) else type(x)(items)
-        if isinstance(x, Mapping):
-            values = {key: self.visit(value) for key, value in x.items()}
-            return x if all(values[key] is x[key] for key in x) else values
-        if isinstance(x, (type, Beam)) or not is_dataclass(x):
-            return x
-        if id(x) not in self._copies:
-            self._copies[id(x)] = (x, self._part(x))
-        return self._copies[id(x)][1]
+    def _other(self, x: Any) -> Any:
+        return self._symbols.of(x)
 
-    def _part(self, x: Any) -> Any:
-        own = {field.name: getattr(x, field.name) for field in fields(x)}
-        new = {**own, **{name: self.visit(own[name]) for name in equation_fields(type(x))}}
-        if all(new[name] is own[name] for name in own):
-            return x
-        copied = object.__new__(type(x))  # symbols would fail the checks; the numbers were checked when the user supplied them
-        for name, value in new.items():
-            object.__setattr__(copied, name, value)
-        return copied
+    def _names(self, kind: type) -> tuple[str, ...]:
+        return () if issubclass(kind, Beam) else equation_fields(kind)

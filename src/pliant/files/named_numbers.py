@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
@@ -11,6 +10,7 @@ from pliant.errors import ModelError
 from pliant.files import units
 from pliant.files.formula import ParsedFormula, check_name, number_definition, parse_definition, parse_number
 from pliant.model.parameter import Definition, Expression, Parameter, TextExpression, Values, expression_of
+from pliant.model.walk import inside
 
 Data = dict[str, Any]
 LONGEST = 200  # characters of an expression within another
@@ -23,12 +23,8 @@ def expressions_in(value: Any) -> Iterator[Expression]:
         yield expression
     elif isinstance(value, ParsedFormula):
         yield from expressions_in((value.numbers, value.breakpoints))
-    elif dataclasses.is_dataclass(value):
-        yield from expressions_in([getattr(value, field.name) for field in dataclasses.fields(value)])
-    elif isinstance(value, Mapping):
-        yield from expressions_in(list(value.values()))
-    elif isinstance(value, (tuple, list)):
-        for inner in value:
+    else:
+        for inner in inside(value):
             yield from expressions_in(inner)
 
 

@@ -12,6 +12,7 @@ from pliant.files.formula import ParsedFormula, parse_formula
 from pliant.files.named_numbers import NamedNumbers, expressions_in
 from pliant.model.parameter import Values, expression_of
 from pliant.model.signal import Formula, Prescribed
+from pliant.model.walk import inside
 
 Data = dict[str, Any]
 PYTHON_FUNCTION = "a Python function cannot be written to a file (write it as a formula)"
@@ -104,12 +105,6 @@ def definitions_in(value: Any, values: Values, with_units: bool) -> NamedNumbers
 def _formulas(value: Any) -> Iterator[ParsedFormula]:
     if isinstance(value, ParsedFormula):
         yield value
-    elif dataclasses.is_dataclass(value):
-        for field in dataclasses.fields(value):
-            yield from _formulas(getattr(value, field.name))
-    elif isinstance(value, Mapping):
-        for inner in value.values():
-            yield from _formulas(inner)
-    elif isinstance(value, (tuple, list)):
-        for inner in value:
+    else:
+        for inner in inside(value):
             yield from _formulas(inner)

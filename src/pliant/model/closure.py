@@ -232,6 +232,10 @@ class _AlongAxisClosure(_AxisClosure):
     def motions(self) -> tuple[PrescribedMotion | None, ...]:
         return () if self.motion is None else (self.motion,)
 
+    @property
+    def free_motions(self) -> tuple[Motion, ...]:
+        return (Motion(TRANSLATION, "displacement", self.axis),)
+
 
 @dataclass(frozen=True)
 class SliderClosure(_AlongAxisClosure):
@@ -239,20 +243,12 @@ class SliderClosure(_AlongAxisClosure):
 
     kind = "slider"
 
-    @property
-    def free_motions(self) -> tuple[Motion, ...]:
-        return (Motion(TRANSLATION, "displacement", self.axis),)
-
 
 @dataclass(frozen=True)
 class PrismaticClosure(_AlongAxisClosure):
     """The frames slide along the axis only."""
 
     kind = "prismatic"
-
-    @property
-    def free_motions(self) -> tuple[Motion, ...]:
-        return (Motion(TRANSLATION, "displacement", self.axis),)
 
 
 # ---- closures that constrain coordinates

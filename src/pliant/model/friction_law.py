@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from pliant.errors import ModelError
-from pliant.integrate.loop.grip_states import REST_SHARE
 from pliant.model import check
 from pliant.scalar import Scalar, call_law, exp, maximum, minimum, sqrt, tanh, where
 
@@ -199,10 +198,6 @@ class Ambrosio(FrictionLaw):
     @property
     def switches(self) -> tuple[float, ...]:
         return (self.v0, self.v1) if self.v0 > 0.0 else (self.v1,)
-
-
-RETURN_SHARE = 0.9  # fraction of the band: slip speed below which a contact that broke away sticks again
-STOP_SHARE = 0.5 * REST_SHARE  # fraction of the band: slip speed below which decaying slip counts as rest
 
 
 @dataclass(frozen=True, kw_only=True)

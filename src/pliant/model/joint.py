@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
@@ -77,8 +77,8 @@ Motions = OneMotion | Mapping[str, OneMotion] | None
 class Joint:
     """The fields that all joints share. A joint with several coordinates takes mappings, as in spring={"x": Spring(10.0)}."""
 
-    STARTS: ClassVar[tuple[str, ...]] = ()  # fields that hold initial positions, in order
-    START_RATES: ClassVar[tuple[str, ...]] = ()
+    STARTS: ClassVar[Mapping[str, str]] = {}  # fields that hold initial positions, in order, and their units
+    START_RATES: ClassVar[Mapping[str, str]] = {}
 
     spring: Spring | Mapping[str, Spring] | None = None
     damper: Damper | Mapping[str, Damper] | None = None
@@ -88,6 +88,15 @@ class Joint:
     motion: Motions = None  # prescribed functions of t
 
     def __post_init__(self) -> None:
+        if hasattr(self, "axis"):
+            object.__setattr__(self, "axis", check.axis(self.part, "axis", self.axis))
+        for field, unit in {**self.STARTS, **self.START_RATES}.items():
+            value, usual = getattr(self, field), getattr(type(self), field)
+            if isinstance(usual, tuple):
+                value = check.numbers(self.part, field, value, len(usual), unit)
+            else:
+                value = check.number(self.part, field, value, unit)
+            object.__setattr__(self, field, value)
         object.__setattr__(self, "spring", self._by_coordinate("spring", self.spring, Spring, balls=True))
         for motion in self.motions:
             turned = self.springs.get(motion.name)
@@ -118,7 +127,7 @@ class Joint:
     def start_rates(self) -> tuple[float, ...]:
         return self._flat(self.START_RATES)
 
-    def _flat(self, fields: tuple[str, ...]) -> tuple[float, ...]:
+    def _flat(self, fields: Iterable[str]) -> tuple[float, ...]:
         values = (getattr(self, field) for field in fields)
         return tuple(x for value in values for x in (value if isinstance(value, tuple) else (value,)))
 
@@ -172,10 +181,6 @@ class Joint:
             check.instance(self.part, f"{field}[{name!r}]", item, kind, f"a {kind.__name__}")
         return dict(value)
 
-    def _numbers(self, **fields: str) -> None:
-        for field, unit in fields.items():
-            object.__setattr__(self, field, check.number(self.part, field, getattr(self, field), unit))
-
 
 @dataclass(frozen=True, kw_only=True)
 class Weld(Joint):
@@ -186,17 +191,12 @@ class Weld(Joint):
 class Revolute(Joint):
     """A joint that turns about `axis`."""
 
-    STARTS: ClassVar[tuple[str, ...]] = ("angle",)
-    START_RATES: ClassVar[tuple[str, ...]] = ("rate",)
+    STARTS: ClassVar[Mapping[str, str]] = {"angle": "rad"}
+    START_RATES: ClassVar[Mapping[str, str]] = {"rate": "rad/s"}
 
     angle: float = 0.0  # rad
     rate: float = 0.0  # rad/s
     axis: Any = "z"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "axis", check.axis(self.part, "axis", self.axis))
-        self._numbers(angle="rad", rate="rad/s")
-        super().__post_init__()
 
     @property
     def motions(self) -> tuple[Motion, ...]:
@@ -207,17 +207,12 @@ class Revolute(Joint):
 class Prismatic(Joint):
     """A joint that slides along `axis`."""
 
-    STARTS: ClassVar[tuple[str, ...]] = ("displacement",)
-    START_RATES: ClassVar[tuple[str, ...]] = ("rate",)
+    STARTS: ClassVar[Mapping[str, str]] = {"displacement": "m"}
+    START_RATES: ClassVar[Mapping[str, str]] = {"rate": "m/s"}
 
     displacement: float = 0.0  # m
     rate: float = 0.0  # m/s
     axis: Any = "x"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "axis", check.axis(self.part, "axis", self.axis))
-        self._numbers(displacement="m", rate="m/s")
-        super().__post_init__()
 
     @property
     def motions(self) -> tuple[Motion, ...]:
@@ -228,19 +223,13 @@ class Prismatic(Joint):
 class Cylindrical(Joint):
     """A joint that slides along `axis` and turns about it."""
 
-    STARTS: ClassVar[tuple[str, ...]] = ("displacement", "angle")
-    START_RATES: ClassVar[tuple[str, ...]] = ("rates",)
+    STARTS: ClassVar[Mapping[str, str]] = {"displacement": "m", "angle": "rad"}
+    START_RATES: ClassVar[Mapping[str, str]] = {"rates": ""}
 
     displacement: float = 0.0  # m
     angle: float = 0.0  # rad
     rates: Sequence[float] = (0.0, 0.0)  # m/s, rad/s
     axis: Any = "x"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "axis", check.axis(self.part, "axis", self.axis))
-        self._numbers(displacement="m", angle="rad")
-        object.__setattr__(self, "rates", check.numbers(self.part, "rates", self.rates, 2))
-        super().__post_init__()
 
     @property
     def motions(self) -> tuple[Motion, ...]:
@@ -251,8 +240,8 @@ class Cylindrical(Joint):
 class Universal(Joint):
     """A universal joint: it turns about axes[0] of the frame that carries it, then about axes[1] of the turned frame."""
 
-    STARTS: ClassVar[tuple[str, ...]] = ("angles",)
-    START_RATES: ClassVar[tuple[str, ...]] = ("rates",)
+    STARTS: ClassVar[Mapping[str, str]] = {"angles": "rad"}
+    START_RATES: ClassVar[Mapping[str, str]] = {"rates": "rad/s"}
 
     angles: Sequence[float] = (0.0, 0.0)  # rad
     rates: Sequence[float] = (0.0, 0.0)  # rad/s
@@ -265,8 +254,6 @@ class Universal(Joint):
         if abs(sum(a * b for a, b in zip(first, second, strict=True))) > 1.0 - 1e-9:
             raise ModelError.of(self.part, "axes", "must not be parallel", self.axes)
         object.__setattr__(self, "axes", (first, second))
-        object.__setattr__(self, "angles", check.numbers(self.part, "angles", self.angles, 2, "rad"))
-        object.__setattr__(self, "rates", check.numbers(self.part, "rates", self.rates, 2, "rad/s"))
         super().__post_init__()
 
     @property
@@ -285,16 +272,14 @@ class Spherical(Joint):
     A spring acts on the rotation vector and a damper on the angular velocity, both under the name `rotation`.
     """
 
-    STARTS: ClassVar[tuple[str, ...]] = ("orientation",)
-    START_RATES: ClassVar[tuple[str, ...]] = ("angular_velocity",)
+    STARTS: ClassVar[Mapping[str, str]] = {"orientation": ""}
+    START_RATES: ClassVar[Mapping[str, str]] = {"angular_velocity": "rad/s"}
 
     orientation: Sequence[float] = (1.0, 0.0, 0.0, 0.0)  # (w, x, y, z)
     angular_velocity: Sequence[float] = (0.0, 0.0, 0.0)  # rad/s, body axes
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "orientation", _unit_quaternion(self.part, self.orientation))
-        rates = check.numbers(self.part, "angular_velocity", self.angular_velocity, 3, "rad/s")
-        object.__setattr__(self, "angular_velocity", rates)
         super().__post_init__()
 
     @property
@@ -306,19 +291,13 @@ class Spherical(Joint):
 class Planar(Joint):
     """A joint that moves in the x-y plane and turns about z; position and velocity in the axes of the frame that carries it."""
 
-    STARTS: ClassVar[tuple[str, ...]] = ("position", "angle")
-    START_RATES: ClassVar[tuple[str, ...]] = ("velocity", "rate")
+    STARTS: ClassVar[Mapping[str, str]] = {"position": "m", "angle": "rad"}
+    START_RATES: ClassVar[Mapping[str, str]] = {"velocity": "m/s", "rate": "rad/s"}
 
     position: Sequence[float] = (0.0, 0.0)  # m
     angle: float = 0.0  # rad
     velocity: Sequence[float] = (0.0, 0.0)  # m/s
     rate: float = 0.0  # rad/s
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "position", check.numbers(self.part, "position", self.position, 2, "m"))
-        object.__setattr__(self, "velocity", check.numbers(self.part, "velocity", self.velocity, 2, "m/s"))
-        self._numbers(angle="rad", rate="rad/s")
-        super().__post_init__()
 
     @property
     def motions(self) -> tuple[Motion, ...]:
@@ -341,8 +320,8 @@ class Free(Joint):
     angular velocity is in body axes.
     """
 
-    STARTS: ClassVar[tuple[str, ...]] = ("position", "orientation")
-    START_RATES: ClassVar[tuple[str, ...]] = ("velocity", "angular_velocity")
+    STARTS: ClassVar[Mapping[str, str]] = {"position": "m", "orientation": ""}
+    START_RATES: ClassVar[Mapping[str, str]] = {"velocity": "m/s", "angular_velocity": "rad/s"}
 
     position: Sequence[float] = (0.0, 0.0, 0.0)  # m
     orientation: Sequence[float] = (1.0, 0.0, 0.0, 0.0)  # (w, x, y, z)
@@ -350,11 +329,7 @@ class Free(Joint):
     angular_velocity: Sequence[float] = (0.0, 0.0, 0.0)  # rad/s, body axes
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "position", check.numbers(self.part, "position", self.position, 3, "m"))
-        object.__setattr__(self, "velocity", check.numbers(self.part, "velocity", self.velocity, 3, "m/s"))
         object.__setattr__(self, "orientation", _unit_quaternion(self.part, self.orientation))
-        rates = check.numbers(self.part, "angular_velocity", self.angular_velocity, 3, "rad/s")
-        object.__setattr__(self, "angular_velocity", rates)
         super().__post_init__()
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from pliant.errors import ModelError
 from pliant.model import check
@@ -52,20 +53,18 @@ class Modes:
 
 
 @dataclass(frozen=True)
-class AxialModes:
-    """The first `count` stretching modes of the beam, with clamped or free ends, normalised to max |U| = 1.
-
-    static: append a static-correction shape for each free end, so that the beam stretches exactly under a force there.
-    """
+class BarModes:
+    """The first `count` modes of a bar with clamped or free ends."""
 
     ends: str
     count: int
     static: bool = False
 
     def __post_init__(self) -> None:
-        check.choice("AxialModes", "ends", self.ends, BAR_ENDS)
-        check.count("AxialModes", "count", self.count, MOST)
-        _check_static("AxialModes", self.static, self.ends)
+        part = type(self).__name__
+        check.choice(part, "ends", self.ends, BAR_ENDS)
+        check.count(part, "count", self.count, MOST)
+        _check_static(part, self.static, self.ends)
 
     @property
     def shapes_in_all(self) -> int:
@@ -74,25 +73,19 @@ class AxialModes:
 
 
 @dataclass(frozen=True)
-class TorsionModes:
+class AxialModes(BarModes):
+    """The first `count` stretching modes of the beam, with clamped or free ends, normalised to max |U| = 1.
+
+    static: append a static-correction shape for each free end, so that the beam stretches exactly under a force there.
+    """
+
+
+@dataclass(frozen=True)
+class TorsionModes(BarModes):
     """The first `count` torsion modes of the beam, with clamped or free ends, normalised to max |angle| = 1.
 
     static: append a static-correction shape for each free end, so that the beam twists exactly under a torque there.
     """
-
-    ends: str
-    count: int
-    static: bool = False
-
-    def __post_init__(self) -> None:
-        check.choice("TorsionModes", "ends", self.ends, BAR_ENDS)
-        check.count("TorsionModes", "count", self.count, MOST)
-        _check_static("TorsionModes", self.static, self.ends)
-
-    @property
-    def shapes_in_all(self) -> int:
-        """The number of modes and static-correction shapes."""
-        return self.count + self.static * self.ends.count("f")
 
 
 @dataclass(frozen=True)
@@ -264,20 +257,23 @@ class ElementModes:
 
 
 @dataclass(frozen=True)
-class AxialElements:
-    """A mesh of equal linear bar elements; the coordinates are the axial displacements (m) of all nodes except the root."""
+class LineElements:
+    """A mesh of equal linear elements, with one coordinate at every node except the root."""
+
+    KIND: ClassVar[str]  # of the coordinates
 
     elements: int
     reduction: Reduction | None = None
 
     def __post_init__(self) -> None:
-        check.count("AxialElements", "elements", self.elements, MOST)
-        _check_reduction("AxialElements", self)
+        part = type(self).__name__
+        check.count(part, "elements", self.elements, MOST)
+        _check_reduction(part, self)
 
     @property
     def nodal(self) -> tuple[Coordinate, ...]:
-        """(node, "axial") of every coordinate of the mesh."""
-        return tuple((node, "axial") for node in range(1, self.elements + 1))
+        """(node, kind) of every coordinate of the mesh."""
+        return tuple((node, self.KIND) for node in range(1, self.elements + 1))
 
     @property
     def kept(self) -> tuple[Coordinate, ...]:
@@ -290,44 +286,32 @@ class AxialElements:
 
 
 @dataclass(frozen=True)
-class TorsionElements:
+class AxialElements(LineElements):
+    """A mesh of equal linear bar elements; the coordinates are the axial displacements (m) of all nodes except the root."""
+
+    KIND: ClassVar[str] = "axial"
+
+
+@dataclass(frozen=True)
+class TorsionElements(LineElements):
     """A mesh of equal linear torsion elements; the coordinates are the twist angles (rad) of all nodes except the root."""
 
-    elements: int
-    reduction: Reduction | None = None
-
-    def __post_init__(self) -> None:
-        check.count("TorsionElements", "elements", self.elements, MOST)
-        _check_reduction("TorsionElements", self)
-
-    @property
-    def nodal(self) -> tuple[Coordinate, ...]:
-        """(node, "twist") of every coordinate of the mesh."""
-        return tuple((node, "twist") for node in range(1, self.elements + 1))
-
-    @property
-    def kept(self) -> tuple[Coordinate, ...]:
-        """The nodal coordinates that the body retains: all, or those of the reduction's interface."""
-        return _kept(self)
-
-    @property
-    def count(self) -> int:
-        return len(self.kept) + (self.reduction.modes if self.reduction else 0)
+    KIND: ClassVar[str] = "twist"
 
 
 Mesh = ElementModes | AxialElements | TorsionElements
 MESHES = (ElementModes, AxialElements, TorsionElements)
 
 
-def _interface(mesh: Mesh) -> tuple[int, ...]:
+def _interface(mesh: ElementModes | LineElements) -> tuple[int, ...]:
     return mesh.reduction.nodes_of(mesh.elements) if isinstance(mesh.reduction, CraigBampton) else ()
 
 
-def _kept(mesh: Mesh) -> tuple[Coordinate, ...]:
+def _kept(mesh: ElementModes | LineElements) -> tuple[Coordinate, ...]:
     return tuple(one for one in mesh.nodal if mesh.reduction is None or one[0] in _interface(mesh))
 
 
-def _check_reduction(part: str, mesh: Mesh) -> None:
+def _check_reduction(part: str, mesh: ElementModes | LineElements) -> None:
     if mesh.reduction is None:
         return
     check.instance(part, "reduction", mesh.reduction, (CraigBampton, FreeModes), "a CraigBampton or FreeModes")

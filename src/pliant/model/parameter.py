@@ -21,7 +21,7 @@ Values = Mapping[str, float]
 _SYMBOLS = {operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/", operator.pow: "**"}
 
 
-class Expression:
+class Expression(scalar.Arithmetic):
     """An arithmetic expression of parameters, kept unevaluated."""
 
     def evaluate(self, values: Values) -> Any:
@@ -55,59 +55,26 @@ class Expression:
     def __float__(self) -> float:
         raise TypeError(f"parameter expression {self} is not a number (use pliant's sin, sqrt, ... on it, or its .value)")
 
-    def __add__(self, other: Any) -> Any:
-        return _binary(operator.add, self, other)
-
-    def __radd__(self, other: Any) -> Any:
-        return _binary(operator.add, other, self)
-
-    def __sub__(self, other: Any) -> Any:
-        return _binary(operator.sub, self, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return _binary(operator.sub, other, self)
-
-    def __mul__(self, other: Any) -> Any:
-        return _binary(operator.mul, self, other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return _binary(operator.mul, other, self)
-
-    def __truediv__(self, other: Any) -> Any:
-        return _binary(operator.truediv, self, other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return _binary(operator.truediv, other, self)
-
-    def __pow__(self, other: Any) -> Any:
-        return _binary(operator.pow, self, other)
-
-    def __rpow__(self, other: Any) -> Any:
-        return _binary(operator.pow, other, self)
-
     def __neg__(self) -> Expression:
         return _Call(operator.neg, "-", (self,))
 
-    def __pos__(self) -> Expression:
-        return self
+    def _operate(self, operation: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+        """An operation on numbers and expressions; for any other operand (a traced scalar) it returns NotImplemented."""
+        operands = _untied(a), _untied(b)
+        if not all(isinstance(x, (Expression, Real)) for x in operands):
+            return NotImplemented
+        if operation is operator.add and any(isinstance(x, Real) and x == 0.0 for x in operands):
+            return self
+        return _Call(operation, _SYMBOLS[operation], operands)
 
-    def __abs__(self) -> Expression:
-        return _Call(scalar.absolute, "absolute", (self,))
+    def _of_one(self, function: scalar.Function) -> Expression:
+        return _Call(scalar.FUNCTIONS[function.name], function.name, (self,))
 
-    def fmin(self, other: Any) -> Any:
-        return _call_or_defer(scalar.minimum, self, other, "fmin")
-
-    def fmax(self, other: Any) -> Any:
-        return _call_or_defer(scalar.maximum, self, other, "fmax")
-
-    def hypot(self, other: Any) -> Any:
-        return _call_or_defer(scalar.hypot, self, other, "hypot")
-
-    def arctan2(self, other: Any) -> Any:
-        return _call_or_defer(scalar.atan2, self, other, "rarctan2")
-
-    def rarctan2(self, other: Any) -> Any:
-        return _Call(scalar.atan2, "atan2", (other, self))
+    def _of_two(self, function: scalar.Function, a: Any, b: Any) -> Any:
+        operands = _untied(a), _untied(b)
+        if all(isinstance(x, (Expression, Real)) for x in operands):
+            return _Call(scalar.FUNCTIONS[function.name], function.name, operands)
+        return getattr(b, function.swapped)(self) if a is self else getattr(a, function.method)(self)
 
 
 class Parameter(Expression):
@@ -266,7 +233,7 @@ class Definition(_Call):
         return self.name
 
 
-class TiedFloat(float):
+class TiedFloat(scalar.Arithmetic, float):  # type: ignore[misc]
     """A float that remembers the expression whose value it is; arithmetic with numbers and expressions preserves this."""
 
     __slots__ = ("expression",)
@@ -281,8 +248,20 @@ class TiedFloat(float):
     def __neg__(self) -> TiedFloat:
         return TiedFloat.of(-self.expression)
 
-    def __abs__(self) -> TiedFloat:
-        return TiedFloat.of(abs(self.expression))
+    def _operate(self, operation: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+        return self._tied(self.expression._operate(operation, a, b), a, b)
+
+    def _of_one(self, function: scalar.Function) -> TiedFloat:
+        return TiedFloat.of(self.expression._of_one(function))
+
+    def _of_two(self, function: scalar.Function, a: Any, b: Any) -> Any:
+        a, b = (self.expression if x is self else x for x in (a, b))
+        return self._tied(self.expression._of_two(function, a, b), a, b)
+
+    def _tied(self, made: Any, a: Any, b: Any) -> Any:
+        """A number that is tied again, unless the other operand is an expression or handles the operation itself."""
+        other = b if a is self or a is self.expression else a
+        return TiedFloat.of(made) if isinstance(made, Expression) and not isinstance(other, Expression) else made
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (float, (float(self),))
@@ -309,68 +288,3 @@ def _finite(part: str, field: str, value: Any, unit: str | None) -> float:
     if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
         raise ModelError.of(part, field, f"must be a finite number{f' in {unit}' if unit else ''}", value)
     return float(value)
-
-
-def _binary(function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
-    """An operation on numbers and expressions; for any other operand (a traced scalar) it returns NotImplemented."""
-    operands = [_untied(x) for x in (a, b)]
-    if not all(isinstance(x, (Expression, Real)) for x in operands):
-        return NotImplemented
-    if function is operator.add and any(isinstance(x, Real) and x == 0.0 for x in operands):
-        return next(x for x in operands if isinstance(x, Expression))
-    return _Call(function, _SYMBOLS[function], tuple(operands))
-
-
-def _call_or_defer(function: Callable[..., Any], a: Expression, b: Any, name: str) -> Any:
-    b = _untied(b)
-    return _Call(function, function.__name__, (a, b)) if isinstance(b, (Expression, Real)) else getattr(b, name)(a)
-
-
-def _of_one(function: Callable[[Any], Any]) -> Callable[[Expression], Expression]:
-    def method(self: Expression) -> Expression:
-        return _Call(function, function.__name__, (self,))
-
-    return method
-
-
-_METHODS = {
-    "sin": scalar.sin, "cos": scalar.cos, "tan": scalar.tan, "arcsin": scalar.asin, "arccos": scalar.acos,
-    "arctan": scalar.atan, "sinh": scalar.sinh, "cosh": scalar.cosh, "tanh": scalar.tanh, "exp": scalar.exp,
-    "log": scalar.log, "sqrt": scalar.sqrt, "fabs": scalar.absolute, "sign": scalar.sign, "floor": scalar.floor,
-}  # fmt: skip
-for _name, _function in _METHODS.items():
-    setattr(Expression, _name, _of_one(_function))
-
-
-def _tied(function: Callable[[Any, Any], Any], swapped: bool = False) -> Callable[[TiedFloat, Any], Any]:
-    plain = getattr(float, f"__{'r' if swapped else ''}{function.__name__.strip('_')}__")
-
-    def method(self: TiedFloat, other: Any) -> Any:
-        if not isinstance(other, (Real, Expression)):
-            return plain(self, other)  # NotImplemented: the other operand handles it
-        a, b = (other, self) if swapped else (self, other)
-        made = _binary(function, a, b)
-        return made if isinstance(other, Expression) else TiedFloat.of(made)
-
-    return method
-
-
-def _tied_of_one(name: str) -> Callable[[TiedFloat], TiedFloat]:
-    return lambda self: TiedFloat.of(getattr(self.expression, name)())
-
-
-def _tied_of_two(name: str) -> Callable[[TiedFloat, Any], Any]:
-    def method(self: TiedFloat, other: Any) -> Any:
-        made = getattr(self.expression, name)(other)
-        return TiedFloat.of(made) if isinstance(made, Expression) and not isinstance(other, Expression) else made
-
-    return method
-
-
-for _operation in (operator.add, operator.sub, operator.mul, operator.truediv, operator.pow):
-    setattr(TiedFloat, f"__{_operation.__name__}__", _tied(_operation))
-    setattr(TiedFloat, f"__r{_operation.__name__}__", _tied(_operation, swapped=True))
-for _name, _function in _METHODS.items():
-    setattr(TiedFloat, _name, _tied_of_one(_name))
-for _name in ("fmin", "fmax", "hypot", "arctan2", "rarctan2"):
-    setattr(TiedFloat, _name, _tied_of_two(_name))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import types
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -13,7 +13,8 @@ from pliant.errors import ModelError
 from pliant.model.captured import captured, globals_read
 from pliant.model.check import did_you_mean
 from pliant.model.mapping_content import MappingContent
-from pliant.model.parameter import Expression, Parameter, TiedFloat, Values, evaluated
+from pliant.model.parameter import Expression, Parameter, Values, expression_of
+from pliant.model.walk import Copying, field_names, inside
 
 
 def parameters_of(root: Any) -> dict[str, Parameter]:
@@ -65,76 +66,44 @@ class Made(NamedTuple):
         return all(name in values and repr(values[name]) == text for name, text in self.at.items())
 
 
-class Resolving:
+class Resolving(Copying):
     """Rebuilds parts for given parameter values; immutable parts rebuilt before are reused if their values are unchanged."""
 
+    kept = Copying.kept | {types.FunctionType}
+
     def __init__(self, values: Values, before: Mapping[int, Made] | None = None) -> None:
+        super().__init__()
         self._values = values
         self._before = before or {}
         self.made: dict[int, Made] = {}  # by identity
         self._read: dict[str, str] = {}  # values read by the part that is being rebuilt
 
-    def visit(self, x: Any) -> Any:
-        kind = type(x)
-        if kind in _PLAIN:
+    def _other(self, x: Any) -> Any:
+        expression = expression_of(x)
+        if expression is None:
             return x
-        if kind is TiedFloat or isinstance(x, Expression):
-            return self._value(x)
-        if kind is tuple or kind is list:
-            items = [self.visit(item) for item in x]
-            return x if all(a is b for a, b in zip(x, items, strict=True)) else kind(items)
-        names = _names(kind)
-        if names is not None:
-            return self._made_of(x, names)
-        if isinstance(x, Mapping):
-            values = {key: self.visit(value) for key, value in x.items()}
-            return x if all(values[key] is x[key] for key in x) else values
-        return x
-
-    def _value(self, x: Any) -> float:
-        expression = x.expression if type(x) is TiedFloat else x
         self._read.update((leaf.name, repr(leaf.evaluate(self._values))) for leaf in expression.leaves())
-        return float(evaluated(expression, self._values))
+        return float(expression.evaluate(self._values))
 
-    def _made_of(self, x: Any, names: tuple[str, ...]) -> Any:
+    def _part(self, x: Any) -> Any:
         known = self.made.get(id(x))
         if known is None:
             known = self._before.get(id(x))
             if known is None or not known.is_good_for(self._values):
                 around, self._read = self._read, {}
-                known = Made(x, self._part(x, names), self._read)
+                known = Made(x, self._copied(x), self._read)
                 self._read = around
             self.made[id(x)] = known
         self._read.update(known.at)
         return known.made
 
-    def _part(self, x: Any, names: tuple[str, ...]) -> Any:
-        """The part rebuilt, so that its checks run again; the same object if nothing in it changes."""
-        new = {}
-        for name in names:
-            value = getattr(x, name)
-            visited = self.visit(value)
-            if visited is not value:
-                new[name] = visited
-        if not new:
-            return x
+    def _rebuilt(self, x: Any, new: Mapping[str, Any]) -> Any:
+        """Made anew, so that its checks run again."""
         given, later = _given(type(x))
         made = type(x)(**{name: new[name] if name in new else getattr(x, name) for name in given})
         for name in later:
             object.__setattr__(made, name, new[name] if name in new else getattr(x, name))
         return made
-
-
-_CONSTANT = frozenset((float, int, str, bool, type(None), range))
-_PLAIN = _CONSTANT | {types.FunctionType}
-_NAMES: dict[type, tuple[str, ...] | None] = {}
-
-
-def _names(kind: type) -> tuple[str, ...] | None:
-    """The fields of a dataclass; None for any other class."""
-    if kind not in _NAMES:
-        _NAMES[kind] = tuple(field.name for field in fields(kind)) if is_dataclass(kind) else None
-    return _NAMES[kind]
 
 
 _GIVEN: dict[type, tuple[tuple[str, ...], tuple[str, ...]]] = {}
@@ -159,19 +128,20 @@ class Search:
     def visit(self, x: Any) -> bool:
         """Whether it cannot change, apart from mappings inside it. Lists can change, and so can variables that a formula reads."""
         kind = type(x)
-        if kind in _CONSTANT:
+        if kind in Copying.kept:
             return True
         known = self.seen.get(id(x))
         if known is not None:
             return known[1]
         self.seen[id(x)] = (x, False)  # only a function can lead back to itself
-        if kind is TiedFloat or isinstance(x, Expression):
-            self.parameters.extend((x.expression if kind is TiedFloat else x).leaves())
+        expression = expression_of(x)
+        if expression is not None:
+            self.parameters.extend(expression.leaves())
             stays = True
         else:
             stays = _stays(x)
-            for inside in _inside(x):
-                stays = self.visit(inside) and stays
+            for inner in _inside(x):
+                stays = self.visit(inner) and stays
             if isinstance(x, Mapping):
                 self.mappings.append(MappingContent.of(x))
         self.seen[id(x)] = (x, stays)
@@ -180,25 +150,20 @@ class Search:
 
 def _stays(x: Any) -> bool:
     """Whether an object itself is immutable, apart from the objects inside it."""
-    if _names(type(x)) is not None:
+    if field_names(type(x)) is not None:
         return bool(x.__dataclass_params__.frozen)
     return isinstance(x, (tuple, frozenset, Mapping, float, int, str, bytes))
 
 
 def _inside(x: Any) -> Iterator[Any]:
-    if isinstance(x, Mapping):
-        yield from x.values()
-    elif isinstance(x, (tuple, list, set, frozenset)):
-        yield from x
-    elif _names(type(x)) is not None:
-        yield from (getattr(x, name) for name in _names(type(x)) or ())
-    elif isinstance(x, partial):
+    yield from inside(x)
+    if isinstance(x, partial):
         yield from (x.func, x.args, x.keywords)
     elif isinstance(x, types.MethodType):
         yield from (x.__func__, x.__self__)
     elif isinstance(x, types.FunctionType):
         yield from _read_by(x)
-    elif hasattr(x, "__dict__") and callable(x):
+    elif field_names(type(x)) is None and hasattr(x, "__dict__") and callable(x):
         yield from vars(x).values()
 
 

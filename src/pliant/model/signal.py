@@ -27,11 +27,8 @@ class Constant:
 
 
 @dataclass(frozen=True)
-class PiecewiseConstant:
-    """A step signal: values[k] from times[k] until the next time, and values[0] before times[0].
-
-    A formula may call it with any scalar, as in table(q["arm.angle"]).
-    """
+class _Table:
+    """A signal through points; a formula may call it with any scalar, as in table(q["arm.angle"])."""
 
     OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("times", "values")
 
@@ -39,7 +36,15 @@ class PiecewiseConstant:
     values: Sequence[float]
 
     def __post_init__(self) -> None:
-        _check_table("PiecewiseConstant", self)
+        _check_table(type(self).__name__, self)
+
+
+@dataclass(frozen=True)
+class PiecewiseConstant(_Table):
+    """A step signal: values[k] from times[k] until the next time, and values[0] before times[0].
+
+    A formula may call it with any scalar, as in table(q["arm.angle"]).
+    """
 
     @property
     def breakpoints(self) -> tuple[float, ...]:
@@ -56,19 +61,11 @@ class PiecewiseConstant:
 
 
 @dataclass(frozen=True)
-class PiecewiseLinear:
+class PiecewiseLinear(_Table):
     """A signal of straight lines through (times[k], values[k]), constant before the first point and after the last.
 
     A formula may call it with any scalar, as in table(q["arm.angle"]).
     """
-
-    OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("times", "values")
-
-    times: Sequence[float]  # s
-    values: Sequence[float]
-
-    def __post_init__(self) -> None:
-        _check_table("PiecewiseLinear", self)
 
     @property
     def breakpoints(self) -> tuple[float, ...]:
@@ -134,19 +131,14 @@ class Prescribed:
 
 
 @dataclass(frozen=True)
-class MotionTable:
+class MotionTable(_Table):
     """A prescribed motion through the points (times[k], values[k]): a cubic spline, so that the acceleration is continuous.
 
     A formula may call it with any scalar, as in table(q["arm.angle"]).
     """
 
-    OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("times", "values")
-
-    times: Sequence[float]  # s
-    values: Sequence[float]
-
     def __post_init__(self) -> None:
-        _check_table("MotionTable", self)
+        super().__post_init__()
         if len(self.times) < 4:
             raise ModelError.of("MotionTable", "times", "must have at least 4 entries", len(self.times))
 

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import ModelError, did_you_mean
 from pliant.results.components import components_of
+from pliant.results.contents import ResultContents
+from pliant.results.csv import write_table
 from pliant.results.reading import BY_LABEL, DIMENSIONS
 from pliant.results.table import QUANTITIES
-
-if TYPE_CHECKING:
-    from pliant.results.result import Result
 
 PER_TIME = {"q": "", "v": "/s", "a": "/s^2"}  # what a coordinate's own unit is multiplied by
 NUMBERS_AT_ONCE = 2**20  # of a table that is written in blocks
@@ -34,7 +33,7 @@ class Column:
         return f"{self.name} [{self.unit}]"
 
 
-def columns_of(result: Result, part: str, asked: Sequence[str] | None) -> list[Column]:
+def columns_of(result: ResultContents, part: str, asked: Sequence[str] | None) -> list[Column]:
     """The columns that names select: quantities, parts of them, coordinates; by default all that the run kept."""
     every = {name: list(_of_quantity(result, name)) for name in result.values}
     by_name = {column.name: column for columns in every.values() for column in columns}
@@ -53,7 +52,7 @@ def columns_of(result: Result, part: str, asked: Sequence[str] | None) -> list[C
     return list(chosen.values())
 
 
-def _of_quantity(result: Result, name: str) -> Iterator[Column]:
+def _of_quantity(result: ResultContents, name: str) -> Iterator[Column]:
     quantity = QUANTITIES[name]
     units = result.drawing.units if result.drawing is not None else {}
     labels = [list(result.labels[dimension]) for dimension in quantity.dims]
@@ -63,7 +62,7 @@ def _of_quantity(result: Result, name: str) -> Iterator[Column]:
         yield Column(name, " ".join((name, *place)), unit, k)
 
 
-def blocks_of(result: Result, columns: Sequence[Column]) -> Iterator[NDArray[np.float64]]:
+def blocks_of(result: ResultContents, columns: Sequence[Column]) -> Iterator[NDArray[np.float64]]:
     """The table (row, column) in blocks whose size does not depend on the number of rows."""
     rows, names = int(result.time.size), dict.fromkeys(column.quantity for column in columns)
     numbers = sum(int(np.prod(result.values[name].shape[1:])) for name in names if name != "time")
@@ -73,3 +72,10 @@ def blocks_of(result: Result, columns: Sequence[Column]) -> Iterator[NDArray[np.
         parts = {name: (result.time if name == "time" else result.values[name])[first:last] for name in names}
         flat = {name: part.reshape(last - first, -1) for name, part in parts.items()}
         yield np.column_stack([flat[column.quantity][:, column.place] for column in columns])
+
+
+def write_csv(result: ResultContents, path: str | Path, quantities: Sequence[str] | None = None) -> None:
+    """One row per time, one column per number, with all digits; the file appears whole or not at all."""
+    columns = columns_of(result, "to_csv", quantities)
+    rows = (map(repr, row) for block in blocks_of(result, columns) for row in block.tolist())
+    write_table(path, [column.head for column in columns], rows)

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from pliant.host.netcdf import Blocks, put, seal
 from pliant.results.contacts import NUMBERS
+from pliant.results.contents import ResultContents
 from pliant.results.sections import SECTIONS, section_variables
 from pliant.results.table import QUANTITIES
 from pliant.results.timings import TIMINGS
 
 if TYPE_CHECKING:
     from pliant.results.drawing import Drawing
-    from pliant.results.result import Result
 
 FORMATS = (1, 2)  # versions of the file format; files of the first have no checksums
 UNITS, MEANING = "units", "long_name"
@@ -33,7 +33,7 @@ class FileVariable:
     attributes: Mapping[str, str] = field(default_factory=dict)
 
 
-def write_result(result: Result, group: Any, quantities: Collection[str] | None = None, compression: int = 0) -> None:
+def write_result(result: ResultContents, group: Any, quantities: Collection[str] | None = None, compression: int = 0) -> None:
     """Write a result, or only the named quantities, into an open file or a group of one; compression: zlib's level."""
     names = tuple(name for name in result.values if quantities is None or name in quantities)
     rows = {"time": FileVariable(("time",), result.time, TIME), **label_variables(result.labels, result.drawing)}
@@ -42,7 +42,7 @@ def write_result(result: Result, group: Any, quantities: Collection[str] | None 
     write_rest(result, group, names, _put(group, rows, compression))
 
 
-def write_rest(result: Result, group: Any, names: Sequence[str], blocks: Mapping[str, Blocks]) -> None:
+def write_rest(result: ResultContents, group: Any, names: Sequence[str], blocks: Mapping[str, Blocks]) -> None:
     """Write what is known only at the end of a run into a group that already holds the rows, and seal it.
 
     names: the quantities kept. blocks: the checksums of the rows.
@@ -106,7 +106,7 @@ def attributes_of(name: str) -> dict[str, str]:
     return {UNITS: quantity.unit, MEANING: quantity.meaning, **({} if own is None else {"units_of_columns": own})}
 
 
-def _happenings(result: Result) -> dict[str, FileVariable]:
+def _happenings(result: ResultContents) -> dict[str, FileVariable]:
     """Events, contacts and warnings."""
     events, contacts = result.events, result.contacts
     columns = {name: np.array([getattr(c, name) for c in contacts], dtype=np.float64) for name in NUMBERS}
@@ -124,7 +124,7 @@ def _happenings(result: Result) -> dict[str, FileVariable]:
     }
 
 
-def _texts(result: Result) -> dict[str, FileVariable]:
+def _texts(result: ResultContents) -> dict[str, FileVariable]:
     """Long texts as variables, because the size of HDF5 attributes is limited."""
     texts: dict[str, FileVariable] = {}
     if result.drawing is not None:
@@ -146,7 +146,7 @@ def unfinished_attributes(title: str, names: Sequence[str]) -> dict[str, str]:
     return {"title": title, "message": message, "pliant": json.dumps(record)}
 
 
-def _attributes(result: Result, names: Sequence[str]) -> dict[str, str]:
+def _attributes(result: ResultContents, names: Sequence[str]) -> dict[str, str]:
     # without computing times, so that the same run gives the same bytes
     counted = {name: value for name, value in result.stats.items() if name not in TIMINGS}
     record = {"format": FORMATS[-1], "ok": result.ok, "interrupted": result.interrupted, "stats": counted}

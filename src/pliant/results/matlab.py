@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pliant.errors import ModelError
 from pliant.host.atomic_files import atomic_write
 from pliant.results.columns import columns_of
-
-if TYPE_CHECKING:
-    from pliant.results.result import Result
+from pliant.results.contents import ResultContents
 
 LARGEST = 2**31 - 1  # bytes of an array in a MATLAB 5 file, which is what everybody reads
 
 
-def write_matlab(result: Result, path: str | Path, quantities: Sequence[str] | None = None) -> None:
+def write_matlab(result: ResultContents, path: str | Path, quantities: Sequence[str] | None = None) -> None:
     """`time`, a matrix (row, column) for every quantity, and the structs `columns` and `units` that tell what its columns are.
 
     The file appears whole or not at all.

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pliant.errors import PliantError
 from pliant.host.atomic_files import atomic_write
 from pliant.results.columns import blocks_of, columns_of
-
-if TYPE_CHECKING:
-    from pliant.results.result import Result
+from pliant.results.contents import ResultContents
 
 
-def write_parquet(result: Result, path: str | Path, quantities: Sequence[str] | None = None) -> None:
+def write_parquet(result: ResultContents, path: str | Path, quantities: Sequence[str] | None = None) -> None:
     """The file appears whole or not at all."""
     try:
         import pyarrow

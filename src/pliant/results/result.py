@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,8 +17,9 @@ from pliant.host.atomic_files import atomic_write
 from pliant.host.interrupts import postponed
 from pliant.host.netcdf import opened
 from pliant.results import rich_display
+from pliant.results.columns import write_csv
 from pliant.results.contacts import ANGULAR, LINEAR, NUMBERS, ContactRecord, ContactTable
-from pliant.results.csv import write_csv
+from pliant.results.contents import EventRecord, ResultContents
 from pliant.results.drawing import Drawing
 from pliant.results.file_contents import TIME, attributes_of, bodies_of, units_of, write_result
 from pliant.results.file_group import FileGroup, read_group, read_result_group
@@ -41,41 +42,13 @@ if TYPE_CHECKING:  # xarray takes half a second to import; a run does not need i
 MOST_SHOWN = 10**6  # largest number of rows that a display reads from a file
 
 
-@dataclass(frozen=True)
-class EventRecord:
-    """An event of a run: its time, its name, and the direction in which its function crossed zero (+1 rising, -1 falling)."""
-
-    t: float  # s
-    name: str
-    direction: int
-
-
 @dataclass(frozen=True, eq=False)
-class Result(ReadByName):
+class Result(ResultContents, ReadByName):
     """The result of a run: rows over time with names and units, events, contacts, energy ledger, warnings and statistics.
 
     `values` contains the arrays by the names of the table of quantities, with time along the first axis; `labels` contains the
     names along each dimension.
     """
-
-    name: str
-    time: NDArray[np.float64]
-    values: Mapping[str, NDArray[np.float64]]
-    labels: Mapping[str, Sequence[str]]
-    events: tuple[EventRecord, ...]
-    contacts: ContactTable
-    ok: bool
-    message: str
-    interrupted: bool = False
-    stats: Mapping[str, Any] = field(default_factory=dict)
-    drawing: Drawing | None = None  # the drawing of the mechanism; None in files of older versions
-    final_state: FinalState | None = None  # state at the end, from which a run can continue; None if nothing was integrated
-    make_provenance: Callable[[], Mapping[str, Any]] | None = None  # returns the provenance
-    # Sentences about what to consider before relying on the numbers, although the run was completed
-    warnings: tuple[str, ...] = ()
-    extremes: Extremes | None = None  # extremes of the ledger and of loads between saved rows
-    parameters: dict[str, float] = field(default_factory=dict)  # values of the System's parameters in this run, SI
-    sections: xarray.Dataset | None = None  # section forces and stresses of the beams, if added by `with_sections`
 
     def __eq__(self, other: object) -> bool:
         """Whether two results are the same: every row, event, contact and message; computing times do not count."""
@@ -154,11 +127,6 @@ class Result(ReadByName):
         """A quantity of a body over time, as in of_body("tip_position", "arm")."""
         check_of_bodies("of_body", quantity)
         return self[quantity, body]
-
-    @cached_property
-    def provenance(self) -> Mapping[str, Any]:
-        """The provenance: `version` of the package, `model` as a model file, and `settings` of the run; no date."""
-        return dict(self.make_provenance()) if self.make_provenance is not None else {}
 
     @cached_property
     def ledger(self) -> Ledger:

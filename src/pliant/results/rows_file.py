@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from pliant.host.interrupts import postponed
 from pliant.host.netcdf import Blocks, alone, crc, put, put_rows, writing
+from pliant.results.contents import ResultContents
 from pliant.results.file_contents import TIME, attributes_of, label_variables, present, unfinished_attributes, write_rest
 from pliant.results.table import QUANTITIES
 
 if TYPE_CHECKING:
     from pliant.results.drawing import Drawing
-    from pliant.results.result import Result
 
 
 CHUNK_ROWS = 2048  # rows of a variable stored together; few enough that an unfilled last chunk wastes little space
@@ -71,7 +71,7 @@ class RowsFile:
         """The checksums of everything written so far."""
         return {**self._labels, **{name: [codes[first] for first in sorted(codes)] for name, codes in self._codes.items()}}
 
-    def finish(self, result: Result) -> None:
+    def finish(self, result: ResultContents) -> None:
         """Write what is known only at the end, and close the file."""
         with postponed(), writing(self._path):
             write_rest(result, self._file, self.names, self.blocks)

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from pliant.results.contents import ResultContents
 from pliant.results.timings import TIMINGS
-
-if TYPE_CHECKING:
-    from pliant.results.result import Result
 
 WORDS = ("name", "events", "ok", "message", "interrupted", "warnings", "parameters")
 
 
-def same_results(one: Result, other: Result) -> bool:
+def same_results(one: ResultContents, other: ResultContents) -> bool:
     """Rows, events, touches, words, counts and where the runs ended."""
     if any(getattr(one, field) != getattr(other, field) for field in WORDS):
         return False

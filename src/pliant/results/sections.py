@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import ModelError
+from pliant.results.contents import ResultContents
 from pliant.results.csv import write_table
 from pliant.results.table import AXES, Quantity
 
 if TYPE_CHECKING:  # xarray takes half a second to import
     import xarray
 
-    from pliant.results.result import Result
 
 Floats = NDArray[np.float64]
 FileColumn = tuple[tuple[str, ...], NDArray[Any], dict[str, Any]]  # dimensions, values and attributes of a variable in a file
@@ -48,8 +48,9 @@ SECTION_QUANTITIES = {
 
 
 def dataset_of(
-    result: Result, by: str, beams: Sequence[str], stations: Floats, x: Floats, values: Mapping[str, Floats], said: Sequence[str]
-) -> xarray.Dataset:
+    result: ResultContents, by: str, beams: Sequence[str], stations: Floats, x: Floats, values: Mapping[str, Floats],
+    said: Sequence[str],
+) -> xarray.Dataset:  # fmt: skip
     """Quantities by name, time first, with names and units. x: of all rows; lengths that stay need one; said: warnings."""
     import xarray
 
@@ -73,7 +74,7 @@ def warnings_of_sections(sections: xarray.Dataset) -> tuple[str, ...]:
     return tuple(str(sections.attrs.get(WARNINGS, "")).splitlines())
 
 
-def check_sections(sections: Any, result: Result) -> None:
+def check_sections(sections: Any, result: ResultContents) -> None:
     """Refuse what are no section forces of this result."""
     part, field = f"result {result.name!r}", SECTIONS
     names = set(getattr(sections, "data_vars", ()))

@@ -6,31 +6,30 @@ import functools
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from pliant.errors import ModelError, PliantError
 from pliant.host.memory import require_memory
+from pliant.results.contents import ResultContents
 from pliant.results.drawing import GROUND, BodyDrawing, Drawing
 from pliant.results.state import FinalState
 from pliant.results.table import QUANTITIES
 
-if TYPE_CHECKING:
-    from pliant.results.result import Result
-
 Given = ParamSpec("Given")
+Read = TypeVar("Read", bound=ResultContents)
 WHOLE = "must be a complete result as written by pliant"
 LARGEST = 1e300
 TIMES_AT_ONCE = 2**17  # times checked in one block
 COPIES = 2  # copies of a file's contents in memory while it is read
 
 
-def refusing(read: Callable[Given, Result]) -> Callable[Given, Result]:
+def refusing(read: Callable[Given, Read]) -> Callable[Given, Read]:
     """Decorator of a reader: invalid contents raise a ModelError that names the file; system errors remain an OSError."""
 
     @functools.wraps(read)
-    def refused(*given: Given.args, **options: Given.kwargs) -> Result:
+    def refused(*given: Given.args, **options: Given.kwargs) -> Read:
         path = options["path"] if "path" in options else given[1]  # the first argument is the class
         try:
             result = read(*given, **options)
@@ -51,7 +50,7 @@ def check_size(path: str | Path, size: int) -> None:
     require_memory(f"file {str(path)!r}", "rows", "must fit into memory", float(COPIES * size), size)
 
 
-def check_result(result: Result) -> None:
+def check_result(result: ResultContents) -> None:
     """Check the shapes and types of everything that other code relies on."""
     _be(isinstance(result.name, str) and isinstance(result.message, str), "title and message are texts")
     _be(isinstance(result.ok, bool) and isinstance(result.interrupted, bool), "ok and interrupted are true or false")
@@ -84,7 +83,7 @@ def _check_state(state: FinalState) -> None:
         _be(all(_is_number(x) for x in so_far), "contacts under way hold numbers")
 
 
-def _check_drawing(drawing: Drawing, result: Result) -> None:
+def _check_drawing(drawing: Drawing, result: ResultContents) -> None:
     counts = [len(body.rest) for body in drawing.bodies]
     spots = [body.on for body in drawing.bodies] + [spot for _, *pair in drawing.closures for spot in pair]
     _be(bool(np.all(np.isfinite(drawing.ground))), "the ground has points")
@@ -105,7 +104,7 @@ def _check_drawing(drawing: Drawing, result: Result) -> None:
         _be(len(contact.point) == len(contact.normal) == 3 and all(_is_number(x) for x in sizes), "contacts hold numbers")
 
 
-def _check_body(body: BodyDrawing, result: Result) -> None:
+def _check_body(body: BodyDrawing, result: ResultContents) -> None:
     points = len(body.rest)
     _be(bool(np.all(np.isfinite(body.rest))), f"points of {body.name} stand somewhere")
     _be(points > 0 and isinstance(body.joint, str) and isinstance(body.kind, str), f"{body.name} has points")

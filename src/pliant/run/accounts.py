@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -172,10 +172,3 @@ def _cause(traced: TracedSystem, rtol: float | None) -> str:
 def allowed_share(rtol: float) -> float:
     """The fraction of the largest exchange by which the balance may be off without a warning."""
     return max(min(TOLERANCES * rtol, ALWAYS), ROUND_OFF)
-
-
-def row_error(values: Mapping[str, NDArray[np.float64]]) -> float:
-    """The largest imbalance of the saved rows, J: the ledger's number at a fraction of the cost."""
-    work = values["work"]
-    unaccounted = sum(values[name] for name in HELD) - work @ np.ones(work.shape[1])
-    return float(np.max(np.abs(unaccounted - unaccounted[0]))) if unaccounted.size else 0.0

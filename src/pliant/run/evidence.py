@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from pliant.results.contacts import ContactTable
 from pliant.results.ledger import Extremes
 from pliant.results.state import FinalState
-from pliant.results.table import QUANTITIES
-from pliant.run.accounts import row_error
+from pliant.results.table import HELD, QUANTITIES
 from pliant.run.beam_limits import BeamLimits, limits_of
 from pliant.run.observed import values_of
 
@@ -127,9 +126,16 @@ class Evidence(Rows):
     def balance_error(self) -> float:
         """The largest imbalance of energies and works, J; nan if an energy is not known."""
         known = len(self.values) == len(QUANTITIES)  # if fewer were kept, only the course is used
-        return float(np.maximum(self.extremes.balance_error, row_error(self.values) if known else 0.0))
+        return float(np.maximum(self.extremes.balance_error, _row_error(self.values) if known else 0.0))
 
 
 def _largest(rows: Floats) -> Floats:
     columns = np.ascontiguousarray(rows.T)  # takes a quarter of the time
     return np.asarray(np.maximum(columns.max(axis=1), -columns.min(axis=1)))
+
+
+def _row_error(values: Mapping[str, Floats]) -> float:
+    """The largest imbalance of the saved rows, J: the ledger's number at a fraction of the cost."""
+    work = values["work"]
+    unaccounted = sum(values[name] for name in HELD) - work @ np.ones(work.shape[1])
+    return float(np.max(np.abs(unaccounted - unaccounted[0]))) if unaccounted.size else 0.0

@@ -163,15 +163,8 @@ def _check_still(system: System, options: Mapping[str, Any]) -> None:
 
 def _rows(compiled: Compiled, times: NDArray[np.float64], states: NDArray[np.float64]) -> Any:
     """The observed quantities at given states, evaluated piece by piece of time."""
-    p = [compiled.with_flags(t, y, parameters_at(compiled.traced, t)) for t, y in zip(times.tolist(), states, strict=True)]
+    p = [compiled.with_flags(t, y, compiled.traced.parameters_at(t)) for t, y in zip(times.tolist(), states, strict=True)]
     return np.array([compiled.observe(*each) for each in zip(times.tolist(), states, p, strict=True)])
-
-
-def parameters_at(traced: TracedSystem, t: float) -> NDArray[np.float64]:
-    """The parameters p in the piece of time that contains t."""
-    edges = [-np.inf, *traced.breakpoints, np.inf]
-    k = int(np.searchsorted(traced.breakpoints, t, side="right"))
-    return traced.parameters(max(edges[k], t - 1.0), min(edges[k + 1], t + 1.0))
 
 
 def _all_prescribed(system: System, t_start: float, t_end: float, elastic: str, **options: Any) -> Result:
@@ -239,7 +232,7 @@ class _Balance:
         self._residual, self._jacobian, self._efforts = static_rows(traced, formulation)
 
     def _parameters(self, t: float) -> NDArray[np.float64]:
-        return parameters_at(self._traced, t)[: self._residual.numel_in(2)]  # comparisons in formulas need no flags here
+        return self._traced.parameters_at(t)[: self._residual.numel_in(2)]  # comparisons in formulas need no flags here
 
     def solve(self, t: float, guess: NDArray[np.float64]) -> NDArray[np.float64]:
         z, p = guess.copy(), self._parameters(t)

@@ -22,8 +22,9 @@ from pliant.integrate.time_pieces import FINE_SAMPLES
 from pliant.model import check
 from pliant.model.system import System
 from pliant.results.contacts import ContactTable
+from pliant.results.contents import EventRecord
 from pliant.results.kept import checked_names
-from pliant.results.result import EventRecord, Result
+from pliant.results.result import Result
 from pliant.results.state import LAYOUT, FinalState
 from pliant.results.table import QUANTITIES
 from pliant.results.timings import STAGES

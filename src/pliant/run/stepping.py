@@ -26,7 +26,8 @@ from pliant.integrate.time_pieces import Pieces as TimePieces
 from pliant.model import check
 from pliant.model.refused import refuse_controllers
 from pliant.model.system import System
-from pliant.results.result import EventRecord, Result
+from pliant.results.contents import EventRecord
+from pliant.results.result import Result
 from pliant.results.state import FinalState
 from pliant.run.inputs import Inputs, parameters_of_efforts, with_inputs_apart
 from pliant.run.observation import Observation

@@ -168,7 +168,6 @@ def _collect(
 ) -> Result:  # fmt: skip
     """The result: rows of the mechanism with the motors' efforts as drives, from which all quantities follow."""
     from pliant.run.inputs import Inputs, with_inputs_apart
-    from pliant.run.inverse import parameters_at
     from pliant.run.observed import values_of
     from pliant.run.simulate import collect_rows
     from pliant.trace.layout import POSITIONS, RATES
@@ -184,7 +183,7 @@ def _collect(
     states, observed = np.zeros((times.size, traced.y0.size)), np.empty((times.size, compiled.observe.n_out))
     for k, (t, instant) in enumerate(zip(times.tolist(), instants, strict=True)):
         states[k, traced.layout.y[POSITIONS]], states[k, traced.layout.y[RATES]] = instant.q, instant.v
-        p = parameters_at(traced, t)
+        p = traced.parameters_at(t)
         for name, effort in zip(names.values(), instant.efforts.tolist(), strict=True):
             inputs.put(name, effort, p)
         observed[k] = compiled.observe(t, states[k], compiled.with_flags(t, states[k], p))

@@ -8,7 +8,8 @@ expressions of equal numbers are computed once. Numbers that no equation reads (
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, is_dataclass
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from pliant.codegen.numbers import Number
 from pliant.model.mapping_content import MappingContent
 from pliant.model.parameter import Expression, TiedFloat
 from pliant.model.value_keys import value_key
+from pliant.model.walk import PLAIN, Copying, field_names, unchecked_copy
 
 UNITS = (0.0, 1.0, -1.0)  # values that simplify the equations: part of the structure
 
@@ -111,7 +113,7 @@ class _Reading:
             self.structure.append(len(x))
             for item in x:
                 self.visit(item)
-        elif kind in _PLAIN:
+        elif kind in PLAIN:
             self.structure.append(x)
         elif kind in _READ:
             self._visit_part(x)
@@ -130,32 +132,17 @@ class _Reading:
     def _visit_other(self, x: Any) -> None:
         if isinstance(x, float):
             self.visit(float(x))
-        elif isinstance(x, list):
-            self._visit_list(x)
-        elif isinstance(x, Mapping):
-            self._visit_mapping(x)
-        elif isinstance(x, np.ndarray):
-            self._visit_array(x)
+        elif isinstance(x, (list, Mapping, np.ndarray)):
+            self._visit_container(x)
         elif is_dataclass(x) or hasattr(type(x), STRUCTURE):
             _READ[type(x)] = _how_to_read(type(x))
             self._visit_part(x)
         elif not self._is_met(x):
             self._visit_callable(x)
 
-    def _visit_list(self, x: list[Any]) -> None:
-        self.structure.append(len(x))
-        for item in x:
-            self.visit(item)
-
-    def _visit_mapping(self, x: Mapping[Any, Any]) -> None:
-        self.structure.append(len(x))
-        for key, value in x.items():
-            self.visit(key)
-            self.visit(value)
-
-    def _visit_array(self, x: NDArray[Any]) -> None:
-        self.structure.append(x.shape)
-        for item in x.ravel().tolist():
+    def _visit_container(self, x: Any) -> None:
+        self.structure.append(x.shape if isinstance(x, np.ndarray) else len(x))
+        for item in x.ravel().tolist() if isinstance(x, np.ndarray) else chain(*x.items()) if isinstance(x, Mapping) else x:
             self.visit(item)
 
     def _is_met(self, x: Any) -> bool:
@@ -203,7 +190,7 @@ class _ReadingAll(_Reading):
         if type(x) is not float:
             before = len(self.structure)
             super().visit(x)
-            if type(x) in _PLAIN:
+            if type(x) in PLAIN:
                 self.skeleton += self.structure[before:]
             return
         self.all.append(x)
@@ -263,21 +250,16 @@ class _RememberedReading(_Reading):
             self._again.append((id(x), met))
         return super()._is_met(x)
 
-    def _visit_list(self, x: list[Any]) -> None:
-        self._changeable += 1
-        super()._visit_list(x)
-
-    def _visit_array(self, x: NDArray[Any]) -> None:
-        self._changeable += 1
-        super()._visit_array(x)
+    def _visit_container(self, x: Any) -> None:
+        if isinstance(x, Mapping):
+            self._mappings.append(MappingContent.of(x))
+        else:
+            self._changeable += 1
+        super()._visit_container(x)
 
     def _visit_callable(self, x: Any) -> None:
         self._changeable += 1
         super()._visit_callable(x)
-
-    def _visit_mapping(self, x: Mapping[Any, Any]) -> None:
-        self._mappings.append(MappingContent.of(x))
-        super()._visit_mapping(x)
 
     def _visit_part(self, x: Any) -> None:
         if self._depth >= REMEMBERED_DEPTH:
@@ -328,58 +310,40 @@ class _RememberedReading(_Reading):
         )
 
 
-class _Copying:
+class _Copying(Copying):
     """Copies what `_Reading` visits, in the same order."""
 
+    kept = PLAIN
+
     def __init__(self, number: Callable[[float], Number]) -> None:
+        super().__init__()
         self._number = number
         self._own: dict[float, Number] = {}  # of the part that is being copied
-        self._copies: dict[int, Any] = {}
-        self._alive: list[Any] = []
 
-    def visit(self, x: Any) -> Any:
-        kind = type(x)
-        if kind is float or isinstance(x, float):
+    def _other(self, x: Any) -> Any:
+        if isinstance(x, float):
             return float(x) if x in UNITS else self._known(float(x))
-        if kind is tuple or kind is list:
-            return kind([self.visit(item) for item in x])
-        if kind in _PLAIN:
-            return x
-        if isinstance(x, Mapping):
-            return {self.visit(key): self.visit(value) for key, value in x.items()}
         if isinstance(x, np.ndarray):
             copied = np.empty(x.size, dtype=object)
             copied[:] = [self.visit(item) for item in x.ravel().tolist()]
             return copied.reshape(x.shape)
-        return self._visit_object(x)
+        return x
 
     def _known(self, x: float) -> Number:
         if x not in self._own:
             self._own[x] = self._number(x)
         return self._own[x]
 
-    def _visit_object(self, x: Any) -> Any:
-        if id(x) not in self._copies:
-            self._alive.append(x)
-            self._copies[id(x)] = self._copied(x)
-        return self._copies[id(x)]
-
     def _copied(self, x: Any) -> Any:
-        if hasattr(type(x), STRUCTURE) or not is_dataclass(x):
+        how = _how_to_read(type(x))
+        if how.whole:
             return x
-        copied = object.__new__(type(x))
-        inside = equation_fields(type(x))
         around, self._own = self._own, {}
-        for field in fields(x):
-            value = getattr(x, field.name)
-            object.__setattr__(copied, field.name, self.visit(value) if field.name in inside else value)
-        for name in getattr(type(x), DERIVED, ()):
-            vars(copied)[name] = self.visit(getattr(x, name))
+        copied = unchecked_copy(x, {name: self.visit(getattr(x, name)) for name in how.names})
         self._own = around
         return copied
 
 
-_PLAIN = frozenset((str, int, bool, type(None), range, bytes))
 _NEW = ("#", None)  # a number that is new in its part
 
 
@@ -409,5 +373,5 @@ def equation_fields(kind: Any) -> tuple[str, ...]:
     """The fields of a dataclass that equations may read."""
     if kind not in _EQUATION_FIELDS:
         outside = {name for attribute in (*OUTSIDE, PRESENCE) for name in getattr(kind, attribute, ())}
-        _EQUATION_FIELDS[kind] = tuple(field.name for field in fields(kind) if field.name not in outside)
+        _EQUATION_FIELDS[kind] = tuple(name for name in field_names(kind) or () if name not in outside)
     return _EQUATION_FIELDS[kind]

@@ -141,6 +141,12 @@ class TracedSystem:
         """p while begin <= t <= end and no breakpoint lies between; all contacts open, no damped stop pressed."""
         return np.concatenate([np.asarray(owner.at(begin, end), dtype=np.float64) for owner in self.owners])
 
+    def parameters_at(self, t: float) -> NDArray[np.float64]:
+        """p in the piece of time that contains t."""
+        edges = [-np.inf, *self.breakpoints, np.inf]
+        k = int(np.searchsorted(self.breakpoints, t, side="right"))
+        return self.parameters(max(edges[k], t - 1.0), min(edges[k + 1], t + 1.0))
+
     def head(self, begin: float, end: float) -> NDArray[np.float64]:
         """The first entries of p, which change from piece to piece of time: the window and the tables' pieces."""
         changing = [owner.at(begin, end) for owner in self.owners if owner.name in (WINDOW, PIECES)]

@@ -48,12 +48,13 @@ from pliant.results.table import OBSERVED
 from pliant.trace.assembly import Assembly, assemble
 from pliant.trace.closures import Closures, Solved, chosen, motion_power, push, springs
 from pliant.trace.closures import solve as solve_closures
-from pliant.trace.contacts import PARAMETERS, contact_forces, held_count, holders, renewal_function
-from pliant.trace.events import contact_events, cut_joint_events, model_events, pair_slots
+from pliant.trace.contacts import PARAMETERS, PairSlots, contact_forces, held_count, holders, renewal_function
+from pliant.trace.events import Event, Watched, contact_events, cut_joint_events, model_events, pair_slots
 from pliant.trace.holding import Rubber, Settled, margin, settle
 from pliant.trace.joint_friction import (
     JOINT_GRIPS,
     NO_FRICTION,
+    JointSlots,
     Rubbing,
     check_served,
     frictions_of,
@@ -214,122 +215,157 @@ class Trace(Signals):
             self.q[coordinate.q], self.v[coordinate.v], self.known[coordinate.v] = self._prescribed_values(coordinate.motion)
 
     def finish(self, lowered: LoweredSystem, numbers: Numbers, cache: Path | None) -> TracedSystem:
-        assert self.switches is not None
-        self.bodies, self.moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
-        pressed_stops = {label: self.p[k] for label, k in self.stops.items()}
-        applied = self.acting(pressed_stops)
-        bristle_column, contacts = self._contact_forces(applied)
-        joint_bristles, rubbing = self._rub(applied)
-        bristle_column = ca.vertcat(bristle_column, joint_bristles)
-        closures = self.close(applied)
-        forward = self._forward(applied)
-        forward, solved = self._solve_closures(closures, forward)
-        power = dict(applied.power)
-        power |= motion_power(closures.hard, closures.exact, self.multipliers)
-        power |= motion_power(closures.soft, closures.soft_closures, closures.spring_forces)
-        for number, effort in forward.efforts.items():
-            power[f"{self.tree.rates[number]} motion"] = effort * self.v[number]
-        rates = self._coordinate_rates() + [forward.accelerations[k] for k in self.free_v]
-        rates += [rate for one in contacts for rate in one.bristle_rates] + [r for one in rubbing for r in one.bristle_rates]
-        rates += self.own_rates
-        waiting = sum(controller.pending * len(controller.outputs) for controller in self.system.controllers.values())
-        pending_column, pending = self.tracer.symbols("pending", waiting)
-        rates += [0.0] * (len(self.sampled) + waiting)
-        self.state_column = ca.vertcat(self.state_column, bristle_column, self.own_column, self.sampled_column, pending_column)
-        outer, closing = applied.outer, self._closing(closures)
-        rubbers = self._rubbers(rubbing, forward, outer, closing, closures)
-        friction = self._hold(contacts, rubbing, rubbers, rates)
-        carried_column, _ = self.tracer.symbols("carried", len(power) + len(contacts))
-        drives, efforts = self._efforts(forward, closures)
-        self.p_column = ca.vertcat(self.p_column, *self.switches.columns)
-        state_column = ca.vertcat(self.state_column, carried_column)
-        growing = self._rates_of([one.raw for one in contacts], rates)
-        formula = partial(self._formula, t=self.t)
-        events = model_events(self.system, self.tree, self.q, self.v, formula, self.stops)
-        events += cut_joint_events(self.cut_joint_states, self.stops)
-        events += self.switches.events()
-        events += joint_events(rubbing, friction, joint_margins(rubbing, friction, len(holders(contacts))))
-        events += reversals(rubbing, rubbers)
-        renewals, margins = self._renewals(contacts, rates), self._margins(contacts, friction)
-        events += contact_events(contacts, growing, renewals, margins, self.near)
-        state = TracedState(self.system, self.tree, self.q, self.v, self.bodies, self.moving, outer, closing, self.cut_joint_states,
-                            applied.struts, self.motors)  # fmt: skip
-        observed = observe(state, forward.accelerations, power, efforts, contacts, self.multipliers, closures,
-                           observed_friction(rubbing, friction))  # fmt: skip
-        # as a function of the state and its derivative, which a step evaluates first anyway
-        slope_column, slopes = self.tracer.symbols("slope", state_column.numel())
-        limit = self._step_limit([one.kinematics for one in contacts], slopes[: self.state_column.numel()])
-        n_state = len(self.free_q) + len(self.free_v)
-        happenings, works = [event for event, _, _ in events], int(self.state_column.numel())
-        slots = pair_slots(contacts, list(power), happenings, self.places[CONTACTS].start, n_state, works)
-        of_bristles = n_state + bristle_column.numel() - joint_bristles.numel()
-        of_joints = joint_slots(rubbing, happenings, self.places[JOINT_GRIPS].start, of_bristles)
+        """All functions of a run; each stage builds on what the stages before it made."""
+        self._move()
+        self._collect_rates()
+        self._solve_friction()
+        drives, efforts = self._efforts(self.forward, self.closures)
+        self._complete_columns()
+        events = self._events()
+        happenings = tuple(event for event, _, _ in events)
+        pairs, joints = self._slots(happenings)
+        observed = self._observed(efforts)
+        slope_column, limits = self._step_limits()
         functions = {
-            "rhs": [*rates, *power.values(), *(one.force for one in contacts)],
-            "observe": [x for name in OBSERVED for x in observed[name]] + self._moved(),
+            "rhs": [*self.rates, *self.power.values(), *(one.force for one in self.contacts)],
+            "observe": observed,
             "event_functions": [g for _, g, _ in events],
             "open_contact_event_functions": [1.0 if closed else g for _, g, closed in events],
         }
-        pairs, rubs = tuple(pair.name for pair in self.pairs), [(one.label, one.rates) for one in of_joints]
-        labels = labels_of(self.system, self.tree, tuple(power), drives, pairs, closures.names, rubs)
         if self.system.controllers:
-            functions |= self._updates(Measured(functions["observe"], measured_places(labels)), pending)
-        if solved is not None:
-            functions["project"] = self._projected(solved, state_column)
-        if closures.watched:
-            functions["closures"] = closures.residuals(self.system.closure_tolerance)
-        timed = self._timed()
-        timed += [g for _, g, _ in self.switches.events() if ca.depends_on(self.tracer.sx(g), self.t_column)]
-        change_column, constraints, shifted = self._partition(closures)
-        limits = [] if limit is None else [limit]
+            names, rubs = tuple(pair.name for pair in self.pairs), [(one.label, one.rates) for one in joints]
+            labels = labels_of(self.system, self.tree, tuple(self.power), drives, names, self.closures.names, rubs)
+            functions |= self._updates(Measured(observed, measured_places(labels)), self.pending)
+        functions |= self._functions_of_closures()
+        timed = self._timed() + [g for _, g, _ in self._switches.events() if ca.depends_on(self.tracer.sx(g), self.t_column)]
+        change_column, constraints, shifted = self._partition(self.closures)
         for outputs in (*functions.values(), limits, timed, constraints, shifted):
             for x in outputs:
                 self.tracer.node_of(x)  # also registers a number that is itself an output
         self.constants = self.tracer.numbers
-        inputs = [self.t_column, state_column, self.p_column]
-        limit_inputs = [self.t_column, ca.vertcat(state_column, slope_column), self.p_column]
-        shift_inputs = [self.t_column, ca.vertcat(state_column, change_column), self.p_column]
-        limited = {"step_limit": self._function("step_limit", limit_inputs, limits)} if limits else {}
-        preparation = Preparation.of(numbers, self.tracer, cache)
         constants = np.array([self.tracer.values[node].value for node in self.constants])  # type: ignore[union-attr]
+        preparation = Preparation.of(numbers, self.tracer, cache)
+        made = {name: self._function(name, outputs) for name, outputs in functions.items()}
+        if limits:
+            made["step_limit"] = self._function("step_limit", limits, slope_column)
+        grips, flags = self._width(JOINT_GRIPS), len(self._switches.columns)
         traced = TracedSystem(
             system=lowered.system,
             tree=lowered.tree,
-            functions={name: self._function(name, inputs, rows) for name, rows in functions.items()} | limited,
+            functions=made,
             free_q=tuple(self.free_q),
             free_v=tuple(self.free_v),
-            sources=tuple(power),
-            dissipative=applied.dissipative,
+            sources=tuple(self.power),
+            dissipative=self.applied.dissipative,
             drives=drives,
-            events=tuple(event for event, _, _ in events),
+            events=happenings,
             breakpoints=lowered.breakpoints,
-            y0=np.zeros(state_column.numel()),
-            pairs=slots,
-            joints=of_joints,
-            n_bristles=bristle_column.numel(),
+            y0=np.zeros(self.whole_column.numel()),
+            pairs=pairs,
+            joints=joints,
+            n_bristles=sum(column.numel() for column in self.bristle_columns),
             near=self.near,
             partition=(
-                (self._function("constraints", inputs, constraints), self._function("shift", shift_inputs, shifted))
-                if closures.hard.residual
+                (self._function("constraints", constraints), self._function("shift", shifted, change_column))
+                if self.closures.hard.residual
                 else None
             ),
-            rows=closures.names,
-            kinds=closures.kinds,
-            held=len(closures.held),
-            watched=tuple((k, "rad" if closures.every.angular[k] else "m") for k in closures.watched),
+            rows=self.closures.names,
+            kinds=self.closures.kinds,
+            held=len(self.closures.held),
+            watched=tuple((k, "rad" if self.closures.every.angular[k] else "m") for k in self.closures.watched),
             redundant=lowered.redundant,
             t_start=self.t_start,
             formulation=lowered.asked,
             original=lowered.original,
             warnings=lowered.warnings,
-            timed=self._function("timed", inputs, timed) if timed else None,
-            owners=owners_of(
-                lowered, len(self.pairs), len(self.stops), self._width(JOINT_GRIPS), len(self.switches.columns), constants
-            ),
+            timed=self._function("timed", timed) if timed else None,
+            owners=owners_of(lowered, len(self.pairs), len(self.stops), grips, flags, constants),
             preparation=preparation,
             parameter_values=lowered.parameters,
         )
         return traced.for_numbers(lowered, constants)
+
+    @property
+    def _switches(self) -> Switches:
+        assert self.switches is not None
+        return self.switches
+
+    def _move(self) -> None:
+        """Forces of all parts, and the accelerations that they cause."""
+        self.bodies, self.moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
+        self.applied = self.acting({label: self.p[k] for label, k in self.stops.items()})
+        bristles, self.contacts = self._contact_forces(self.applied)
+        joint_bristles, self.rubbing = self._rub(self.applied)
+        self.bristle_columns = (bristles, joint_bristles)
+        self.closures = self.close(self.applied)
+        self.forward, self.solved = self._solve_closures(self.closures, self._forward(self.applied))
+
+    def _collect_rates(self) -> None:
+        """Powers of all sources, and derivatives of coordinates, rates, bristles, own states and sampled values."""
+        closures, forward = self.closures, self.forward
+        self.power = dict(self.applied.power)
+        self.power |= motion_power(closures.hard, closures.exact, self.multipliers)
+        self.power |= motion_power(closures.soft, closures.soft_closures, closures.spring_forces)
+        for number, effort in forward.efforts.items():
+            self.power[f"{self.tree.rates[number]} motion"] = effort * self.v[number]
+        self.rates = self._coordinate_rates() + [forward.accelerations[k] for k in self.free_v]
+        self.rates += [rate for one in self.contacts for rate in one.bristle_rates]
+        self.rates += [rate for one in self.rubbing for rate in one.bristle_rates] + self.own_rates
+        waiting = sum(controller.pending * len(controller.outputs) for controller in self.system.controllers.values())
+        pending_column, self.pending = self.tracer.symbols("pending", waiting)
+        self.rates += [0.0] * (len(self.sampled) + waiting)
+        self.state_column = ca.vertcat(
+            self.state_column, *self.bristle_columns, self.own_column, self.sampled_column, pending_column
+        )
+
+    def _solve_friction(self) -> None:
+        self.closing = self._closing(self.closures)
+        self.rubbers = self._rubbers(self.rubbing, self.forward, self.applied.outer, self.closing, self.closures)
+        self.friction = self._hold(self.contacts, self.rubbing, self.rubbers, self.rates)
+
+    def _complete_columns(self) -> None:
+        """Add works and impulses to y, and the flags of switches to p."""
+        carried_column, _ = self.tracer.symbols("carried", len(self.power) + len(self.contacts))
+        self.p_column = ca.vertcat(self.p_column, *self._switches.columns)
+        self.whole_column = ca.vertcat(self.state_column, carried_column)
+
+    def _events(self) -> list[Watched]:
+        contacts, rubbing, friction = self.contacts, self.rubbing, self.friction
+        growing = self._rates_of([one.raw for one in contacts], self.rates)
+        formula = partial(self._formula, t=self.t)
+        events = model_events(self.system, self.tree, self.q, self.v, formula, self.stops)
+        events += cut_joint_events(self.cut_joint_states, self.stops)
+        events += self._switches.events()
+        events += joint_events(rubbing, friction, joint_margins(rubbing, friction, len(holders(contacts))))
+        events += reversals(rubbing, self.rubbers)
+        renewals, margins = self._renewals(contacts, self.rates), self._margins(contacts, friction)
+        return events + contact_events(contacts, growing, renewals, margins, self.near)
+
+    def _slots(self, events: Sequence[Event]) -> tuple[tuple[PairSlots, ...], tuple[JointSlots, ...]]:
+        """Where contacts and joints with friction are in y, p and among the events."""
+        first, works = len(self.free_q) + len(self.free_v), int(self.state_column.numel())
+        pairs = pair_slots(self.contacts, list(self.power), events, self.places[CONTACTS].start, first, works)
+        of_joints = first + self.bristle_columns[0].numel()
+        return pairs, joint_slots(self.rubbing, events, self.places[JOINT_GRIPS].start, of_joints)
+
+    def _observed(self, efforts: Sequence[Scalar]) -> list[Scalar]:
+        state = TracedState(self.system, self.tree, self.q, self.v, self.bodies, self.moving, self.applied.outer, self.closing,
+                            self.cut_joint_states, self.applied.struts, self.motors)  # fmt: skip
+        observed = observe(state, self.forward.accelerations, self.power, efforts, self.contacts, self.multipliers, self.closures,
+                           observed_friction(self.rubbing, self.friction))  # fmt: skip
+        return [x for name in OBSERVED for x in observed[name]] + self._moved()
+
+    def _step_limits(self) -> tuple[ca.SX, list[Scalar]]:
+        """As a function of the state and its derivative, which a step evaluates first anyway; the column of the derivative."""
+        column, slopes = self.tracer.symbols("slope", self.whole_column.numel())
+        limit = self._step_limit([one.kinematics for one in self.contacts], slopes[: self.state_column.numel()])
+        return column, [] if limit is None else [limit]
+
+    def _functions_of_closures(self) -> dict[str, list[Scalar]]:
+        found = {} if self.solved is None else {"project": self._projected(self.solved, self.whole_column)}
+        watched = {"closures": self.closures.residuals(self.system.closure_tolerance)} if self.closures.watched else {}
+        return found | watched
 
     def _updates(self, measured: Measured, pending: Sequence[Scalar]) -> dict[str, list[Scalar]]:
         """The values held after each instant, by the name of its function."""
@@ -599,13 +635,15 @@ class Trace(Signals):
         """Prescribed positions, then their rates: they are not states, but results show them."""
         return [self.q[coordinate.q] for coordinate in self.prescribed] + [self.v[coordinate.v] for coordinate in self.prescribed]
 
-    def _function(self, name: str, inputs: list[ca.SX], outputs: Sequence[Scalar]) -> TracedFunction:
+    def _function(self, name: str, outputs: Sequence[Scalar], more: ca.SX | None = None) -> TracedFunction:
+        """A function of (t, y, p); more: symbols that follow those of y."""
+        state = self.whole_column if more is None else ca.vertcat(self.whole_column, more)
         if self.held:
             outputs = self.tracer.substitute(outputs, self.unknown_column, self.tracer.column(self.held))
         first = self.places[CONTACTS].start
         closed = [first + PARAMETERS * k for k in range(len(self.pairs))]
         guards = () if name in WHILE_CLOSED else closed
-        return TracedFunction(name, self.tracer, inputs, outputs, self.constants, guards)
+        return TracedFunction(name, self.tracer, [self.t_column, state, self.p_column], outputs, self.constants, guards)
 
 
 def check_formulation(node: Node, formulation: str) -> None:

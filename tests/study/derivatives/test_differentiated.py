@@ -17,6 +17,7 @@ RULES = {
     "power": lambda x, y: x**3 + x**y + 2.0**y,
     "functions": lambda x, y: pl.sin(x) * pl.cos(y) + pl.tan(x) + pl.exp(-x) + pl.log(y) + pl.sqrt(x),
     "inverse": lambda x, y: pl.asin(0.5 * x) + pl.acos(0.3 * y) + pl.atan(x * y),
+    "angle": lambda x, y: pl.atan2(x, y) + pl.atan2(2.0, y) + pl.atan2(x, 3.0),
     "hyperbolic": lambda x, y: pl.sinh(x) + pl.cosh(y) + pl.tanh(x * y),
     "choices": lambda x, y: pl.maximum(x, y) ** 2 + pl.minimum(x, 0.9) ** 3 + pl.absolute(x - y) + pl.hypot(x, y),
     "max of an array": lambda x, y: (np.array([1.0, 2.0, 0.5]) * x - y).max(),

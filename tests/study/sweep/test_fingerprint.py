@@ -48,6 +48,17 @@ def test_a_function_is_known_by_what_it_calls_and_reads(monkeypatch):
     assert of(calling) != before
 
 
+def test_a_store_of_an_earlier_version_is_found_again():
+    system = pl.System("arm", gravity=(0, -9.81))
+    system.add(
+        "upper", pl.RigidBody.rod(mass=pl.Parameter("mass", 2.0, "kg"), length=0.5), joint=pl.Revolute(damper=pl.Damper(0.25))
+    )
+    system.add("lower", pl.RigidBody.rod(mass=1.5, length=0.75), joint=pl.Revolute(angle=0.5))
+    system.drive("motor", "upper.angle", pl.PiecewiseLinear((0.0, 1.0, 2.0), (0.0, 4.0, 0.0)))
+    assert of(system) == "a8e91c4942217eee1a1055e09fd7bd76"
+    assert of([1, 2.5, "three", None, True, 1j, range(4), {"a": (5,)}, frozenset({6})]) == "e30a786582fc32c1912ab7e7fe6c647c"
+
+
 def test_a_system_is_known_by_its_parts_and_not_by_the_values_of_its_parameters():
     other = pl.System("pendulum", gravity=(0, -9.81))
     mass, length = pl.Parameter("mass", 3.0, "kg", low=0.1, high=10.0), pl.Parameter("length", 0.5, "m")

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.results.contacts import ContactRecord
-from pliant.results.result import EventRecord, Result
+from pliant.results.contents import EventRecord
+from pliant.results.result import Result
 from pliant.study.derivatives.saltation import Touch, Walk
 from pliant.study.derivatives.taped_run import EventPoint
 

@@ -17,8 +17,9 @@ from pliant.model.check import did_you_mean
 from pliant.model.refused import refuse_controllers
 from pliant.model.system import System
 from pliant.results.contacts import ContactRecord
+from pliant.results.contents import EventRecord
 from pliant.results.ledger import HELD
-from pliant.results.result import EventRecord, Result
+from pliant.results.result import Result
 from pliant.results.state import FinalState
 from pliant.results.table import QUANTITIES
 from pliant.run.prepare import Compiled

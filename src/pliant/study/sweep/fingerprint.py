@@ -14,18 +14,18 @@ import pickle
 import sys
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pliant.errors import ModelError
-from pliant.model.captured import captured, globals_read, names_read
 from pliant.model.parameter import expression_of
+from pliant.model.value_keys import ContentReading, UnknownContent
+from pliant.model.walk import field_names
 
 LENGTH = 32  # hexadecimal digits: 128 bits
-DEEPEST = 100  # levels of nesting
 _INSTALLED = ("site-packages", "dist-packages")
 # compiled functions and the attributes of compiled or slotted classes
 _NAMED = (np.ufunc, types.BuiltinFunctionType, types.MethodDescriptorType, types.GetSetDescriptorType, types.MemberDescriptorType)
@@ -35,7 +35,7 @@ def fingerprint(part: str, field: str, x: Any) -> str:
     """The fingerprint of x; an object whose content cannot be identified raises an error that names part and field."""
     try:
         return short_hash(_Reading().words(x))
-    except _Unknown as trouble:
+    except UnknownContent as trouble:
         rule = "must consist of numbers, strings, parts and Python functions, whose content can be identified"
         raise ModelError.of(part, field, rule, trouble.what) from None
 
@@ -45,18 +45,14 @@ def short_hash(content: Any) -> str:
     return hashlib.sha256(json.dumps(content, separators=(",", ":")).encode()).hexdigest()[:LENGTH]
 
 
-class _Unknown(Exception):
-    def __init__(self, what: Any) -> None:
-        super().__init__()
-        self.what = what
-
-
-class _Reading:
+class _Reading(ContentReading):
     """Turns an object into lists of strings. A container becomes one hash, so that it does not matter how often it is shared."""
 
+    deepest = 100
+
     def __init__(self) -> None:
-        self._known: dict[int, tuple[Any, str]] = {}  # by identity: the object, kept alive, and its hash
-        self._open: list[int] = []  # objects that are being read
+        super().__init__()
+        self._hashes: dict[int, tuple[Any, str]] = {}  # by identity: the object, kept alive, and its hash
 
     def words(self, x: Any) -> Any:
         expression = expression_of(x)
@@ -73,13 +69,9 @@ class _Reading:
     def _within(self, x: Any) -> Any:
         if id(x) in self._open:  # a function that calls itself
             return ["cycle", len(self._open) - self._open.index(id(x))]
-        if len(self._open) > DEEPEST:
-            raise _Unknown(x)
-        if id(x) not in self._known:
-            self._open.append(id(x))
-            self._known[id(x)] = (x, short_hash(self._content(x)))
-            self._open.pop()
-        return self._known[id(x)][1]
+        if id(x) not in self._hashes:
+            self._hashes[id(x)] = (x, short_hash(super()._within(x)))
+        return self._hashes[id(x)][1]
 
     def _content(self, x: Any) -> Any:
         if isinstance(x, (tuple, list)):
@@ -97,17 +89,15 @@ class _Reading:
         own = getattr(type(x), "own_key", None)  # a part that defines its own identity
         if own is not None:
             return [_kind(x), self.words(own(x))]
-        if is_dataclass(x):
-            return [_kind(x), [[field.name, self.words(getattr(x, field.name))] for field in fields(x)]]
+        names = field_names(type(x))
+        if names is not None:
+            return [_kind(x), [[name, self.words(getattr(x, name))] for name in names]]
         return self._callable(x)
 
-    def _callable(self, x: Any) -> Any:
-        if isinstance(x, types.FunctionType):
-            return self._function(x)
-        if isinstance(x, types.MethodType):
-            return ["method", self.words(x.__func__), self.words(x.__self__)]
-        if isinstance(x, functools.partial):
-            return ["partial", self.words(x.func), self.words(x.args), self.words(dict(sorted(x.keywords.items())))]
+    def _mapping(self, x: Mapping[Any, Any]) -> Any:
+        return self.words(x)
+
+    def _other(self, x: Any) -> Any:
         if isinstance(x, types.CodeType):
             return self._code(x)
         if isinstance(x, (staticmethod, classmethod)):
@@ -125,24 +115,11 @@ class _Reading:
             return ["object", self.words(type(x)), self.words(dict(sorted(vars(x).items())))]
         return ["pickle", _named(type(x)), _pickled(x)]
 
-    def _function(self, function: types.FunctionType) -> Any:
-        if _is_known(function) and function.__closure__ is None:
-            return ["known", _named(function)]
-        try:
-            inside = [self.words(x) for x in captured(function)]
-        except ValueError:  # a variable without a value yet
-            raise _Unknown(function) from None
-        return ["function", self._code(function.__code__), inside, [self._global(*item) for item in _outside(function)]]
+    def _known(self, function: types.FunctionType) -> Any:
+        return ["known", _named(function)] if _is_known(function) and function.__closure__ is None else None
 
-    def _global(self, name: str, x: Any, read: set[str]) -> Any:
-        """A global; of a user's module, the attributes that may be read."""
-        if not isinstance(x, types.ModuleType) or _is_installed(x):
-            return [name, self.words(x)]
-        return [
-            name,
-            x.__name__,
-            [[inner, self.words(getattr(x, inner))] for inner in sorted(read) if hasattr(x, inner)],
-        ]
+    def _stays(self, module: types.ModuleType) -> bool:
+        return _is_installed(module)
 
     def _code(self, code: types.CodeType) -> Any:
         """The instructions of a function, without its position in a file."""
@@ -154,23 +131,10 @@ class _Reading:
 
     def _body(self, kind: type) -> Any:
         """The functions and values of a user-defined class."""
-        skipped = (
-            "__dict__",
-            "__weakref__",
-            "__module__",
-            "__doc__",
-            "__firstlineno__",
-            "__static_attributes__",
-            "__qualname__",
-        )
+        skipped = ("__dict__", "__weakref__", "__module__", "__doc__", "__firstlineno__", "__static_attributes__", "__qualname__")
         made = is_dataclass(kind)  # its generated methods follow from its fields
         body = {name: x for name, x in sorted(vars(kind).items()) if name not in skipped and not (made and name.startswith("__"))}
         return [self.words(list(kind.__bases__)), self.words(body)]
-
-
-def _outside(function: types.FunctionType) -> list[tuple[str, Any, set[str]]]:
-    read = names_read(function.__code__)
-    return [(name, x, read) for name, x in globals_read(function).items() if name != "__builtins__"]
 
 
 def _pickled(x: Any) -> str:
@@ -178,7 +142,7 @@ def _pickled(x: Any) -> str:
     try:
         return hashlib.sha256(pickle.dumps(x, protocol=5)).hexdigest()
     except Exception:  # classes raise arbitrary exceptions if they cannot be pickled
-        raise _Unknown(x) from None
+        raise UnknownContent(x) from None
 
 
 def _kind(x: Any) -> str:

@@ -1,0 +1,156 @@
+"""The linear equations of one operating point, reduced to the motions that closures and contacts allow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.analysis.linear_model import Linearisation
+from pliant.model.system import System
+
+if TYPE_CHECKING:  # casadi is imported only when an analysis begins
+    from pliant.analysis.jacobians import Derivatives
+    from pliant.analysis.local_dynamics import Dynamics
+    from pliant.analysis.operating_point import OperatingPoint
+    from pliant.analysis.tangent_space import TangentSpace
+
+Floats = NDArray[np.float64]
+
+SIGNAL, EFFORT, ACCELERATION, PARAMETER = "signal", "effort", "acceleration", "parameter"
+
+
+@dataclass(frozen=True)
+class _Response:
+    """The response of all unknowns of the equations to unit states and unit inputs, one column each."""
+
+    xi: Floats
+    v: Floats
+    a: Floats
+    forces: Floats
+    bristles: Floats
+    signals: Floats
+
+    def of(self, rows: Derivatives) -> Floats:
+        return np.asarray(rows.xi @ self.xi + rows.v @ self.v + rows.a @ self.a + rows.forces @ self.forces
+                          + rows.bristles @ self.bristles + rows.signals @ self.signals)  # fmt: skip
+
+
+class LinearEquations:
+    """The linear equations of one operating point."""
+
+    def __init__(
+        self,
+        dynamics: Dynamics,
+        operating: OperatingPoint,
+        inputs: Mapping[str, str],
+        outputs: Mapping[str, tuple[str, int]],
+        system: System,
+    ) -> None:
+        from pliant.analysis.jacobians import derivatives
+        from pliant.analysis.parameter_slopes import parameter_slopes
+
+        self.dynamics, self.operating, self.inputs, self.outputs = dynamics, operating, inputs, outputs
+        equations = self.equations = dynamics.equations
+        self.rates = list(equations.tree.rates)
+        self.accelerated = [self.rates.index(name) for name, kind in inputs.items() if kind == ACCELERATION]
+        self.space = self._space(self.accelerated)
+        shown = [equations.observed[quantity][k] for quantity, k in outputs.values()]
+        self.observed = derivatives(equations, equations.tracer.column(shown), dynamics.point)
+        named = [name for name, kind in inputs.items() if kind == PARAMETER]
+        self.slopes = parameter_slopes(system, dynamics, operating, named, outputs)
+        self.response = self._response()
+        self.drift = np.concatenate([dynamics.point.a[list(self.space.independent)]])
+        self.own_drift = dynamics.bristle_rates.value[dynamics.bristle_rates.value.size - len(equations.own) :]
+
+    def _space(self, fixed: Sequence[int]) -> TangentSpace:
+        from pliant.analysis.tangent_space import tangent_space
+
+        own = [k for node in self.equations.tree.nodes for k in node.own_v]
+        return tangent_space(self.dynamics.rates.v, self.dynamics.rates.xi, self.dynamics.free, fixed, own)
+
+    def _given(self) -> _Response:
+        """The unit states and inputs themselves; accelerations and forces are not solved for yet."""
+        n, space = len(self.rates), self.space
+        r, z, m = len(space.independent), self.dynamics.rows.bristles.shape[1], len(self.inputs)
+        xi = np.hstack([space.motions, np.zeros((n, r + z + m))])
+        v = np.hstack([space.turned, space.motions, np.zeros((n, z + m))])
+        bristles = np.hstack([np.zeros((z, 2 * r)), np.eye(z), np.zeros((z, m))])
+        a, signals = np.zeros((n, 2 * r + z + m)), np.zeros((len(self.equations.signal_names), 2 * r + z + m))
+        for j, (name, kind) in enumerate(self.inputs.items()):
+            if kind == SIGNAL:
+                signals[self.equations.signal_names.index(name), 2 * r + z + j] = 1.0
+            elif kind == ACCELERATION:
+                a[self.rates.index(name), 2 * r + z + j] = 1.0
+        return _Response(xi, v, a, np.zeros((self.dynamics.rows.forces.shape[1], 2 * r + z + m)), bristles, signals)
+
+    def _response(self) -> _Response:
+        """Accelerations and forces from R = 0 and c'' = 0."""
+        given, dynamics = self._given(), self.dynamics
+        free, keep = dynamics.free, dynamics.sticking
+        missing, left = given.of(dynamics.rows), given.of(dynamics.seconds)
+        first = given.xi.shape[1] - len(self.inputs)
+        for j, (name, kind) in enumerate(self.inputs.items()):
+            if kind == EFFORT:
+                missing[self.rates.index(name), first + j] -= 1.0
+            elif kind == PARAMETER:
+                missing[:, first + j] += self.slopes.rows[name]
+                left[:, first + j] += self.slopes.seconds[name]
+        pushes, matrix = dynamics.rows.forces[np.ix_(free, keep)], dynamics.seconds.a[:, free]
+        whole = np.block([[dynamics.rows.a[np.ix_(free, free)], pushes], [matrix, np.zeros((len(keep), len(keep)))]])
+        right = -np.vstack([missing[free], left])
+        solved = np.linalg.lstsq(whole, right, rcond=None)[0] if keep else np.linalg.solve(whole, right)
+        a, forces = given.a.copy(), given.forces.copy()
+        a[free], forces[keep] = solved[: len(free)], solved[len(free) :]
+        return _Response(given.xi, given.v, a, forces, given.bristles, given.signals)
+
+    def collected(self, message: str, mechanism: object, warnings: tuple[str, ...] = ()) -> Linearisation:
+        """The matrices, by name."""
+        dynamics, space, response = self.dynamics, self.space, self.response
+        independent = list(space.independent)
+        turning = self.equations.drift(dynamics.point.v)
+        rates = (response.v + turning @ response.xi)[independent]
+        whole = np.vstack([rates, response.a[independent], response.of(dynamics.bristle_rates)])
+        seen = response.of(self.observed)
+        first = whole.shape[1] - len(self.inputs)
+        for j, (name, kind) in enumerate(self.inputs.items()):
+            if kind == PARAMETER:
+                whole[2 * len(independent) :, first + j] += self.slopes.bristle_rates[name]
+                seen[:, first + j] += self.slopes.outputs[name]
+        A, B, C, D = whole[:, :first], whole[:, first:], seen[:, :first], seen[:, first:]
+        names = [self.rates[k] for k in independent]
+        own = list(self.equations.system.states)
+        bristles = [*(f"bristle {k}" for k in range(first - 2 * len(independent) - len(own))), *own]
+        core = [k for k, number in enumerate(independent) if number not in self.accelerated]
+        r = len(independent)
+        free_states = [*core, *(r + k for k in core), *range(2 * r, first)]
+        M, damping, K = self._second_order(A, core, r)
+        return Linearisation(
+            name=self.equations.system.name,
+            t=self.operating.t,
+            coordinates=tuple(names[k] for k in core),
+            states=(*names, *(f"rate of {name}" for name in names), *bristles),
+            inputs=tuple(self.inputs),
+            outputs=tuple(self.outputs),
+            M=M, damping=damping, K=K, A=A, B=B, C=C, D=D,
+            y0=self.observed.value,
+            drift=np.concatenate([np.zeros(r), self.drift, np.zeros(len(bristles) - len(own)), self.own_drift]),
+            all_coordinates=tuple(self.rates),
+            motions=space.motions[:, core],
+            free_states=tuple(free_states),
+            message=message,
+            mechanism=mechanism,  # type: ignore[arg-type]
+            warnings=warnings,
+        )  # fmt: skip
+
+    def _second_order(self, A: Floats, core: Sequence[int], r: int) -> tuple[Floats, Floats, Floats]:
+        """M, damping and K of the free coordinates; at a point of rest they are projected, which keeps them exactly symmetric."""
+        rows, motions = self.dynamics.rows, self.space.motions[:, list(core)]
+        M = motions.T @ rows.a @ motions
+        if np.any(self.dynamics.point.v):
+            second, first = [r + k for k in core], list(core)
+            return M, -M @ A[np.ix_(second, second)], -M @ A[np.ix_(second, first)]
+        return M, motions.T @ rows.v @ motions, motions.T @ rows.xi @ motions
