@@ -9,9 +9,7 @@ import pytest
 TOP = Path(__file__).parents[1] / "src" / "pliant"
 ROOMS = sorted(path.parent.name for path in TOP.glob("*/__init__.py"))
 KNOWN = {  # each is to go with the work on its room
-    "integrate": ["ahead attempt contacts ends gpu_attempt lines records rounds stages staging starts text"],
     "model": ["body rigid"],
-    "study": ["edges near_misses saltation"],
     "trace": ["absolute tracing"],
 }
 
