@@ -1,4 +1,4 @@
-"""Compiled time loops over addresses and arrays, independent of mechanics."""
+"""Time integration: the compiled loop with its events, contact phases and sticking; the methods; the memory they share."""
 
 from pliant.codegen.jacobian_kernel import JacobianKernel
 from pliant.integrate.memory.constraint_kernel import ConstraintKernels
