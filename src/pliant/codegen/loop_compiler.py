@@ -2,9 +2,9 @@
 
     loop_text(entry, arguments)
 
-Arguments are numbers, arrays or records by address. Every function that is called is written for the
-kinds it is called with; a parameter annotated as a number has that kind. See `function_writer` for the language and `loop_language`
-for what else there is. Numbers in records, doubles and integers in arrays never share memory; bytes may share it with anything.
+Arguments are numbers, arrays or records by address. Every function that is called is written for the kinds it is called with; a
+parameter annotated as a number has that kind. See `function_writer` for the language and `loop_language` for what else there is.
+Numbers in records, doubles and integers in arrays never share memory; bytes may share it with anything.
 """
 
 from __future__ import annotations

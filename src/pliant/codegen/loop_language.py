@@ -14,7 +14,7 @@ import numpy as np
 
 ENTRY = "entry"  # the name under which machine code is entered
 BLOCK = 8  # components that are added at once
-_C_TYPES: dict[Any, Any] = {float: ctypes.c_double, int: ctypes.c_int64, None: None}
+C_TYPES: dict[Any, Any] = {float: ctypes.c_double, int: ctypes.c_int64, None: None}
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -44,7 +44,7 @@ class ByAddress:
     kinds: tuple[type, ...]
 
     def __call__(self, address: int, *arguments: Any) -> Any:
-        call = ctypes.CFUNCTYPE(_C_TYPES[self.answer], *(_C_TYPES[kind] for kind in self.kinds))(int(address))
+        call = ctypes.CFUNCTYPE(C_TYPES[self.answer], *(C_TYPES[kind] for kind in self.kinds))(int(address))
         return call(*(kind(x) for kind, x in zip(self.kinds, arguments, strict=True)))
 
 

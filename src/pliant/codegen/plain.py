@@ -108,7 +108,8 @@ def plain_text(functions: Sequence[Function], setting: Setting) -> str:
     """The text of the functions, each under its own name after the prefix, and of the tables they read."""
     trees = [parsed(function) for function in functions]
     signatures = dict(setting.declared) | {tree.name: _signature(tree) for tree in trees}
-    texts = [_Writer(tree, setting, signatures).text() for tree in trees]
+    files = [function.__code__.co_filename for function in functions]
+    texts = [_Writer(tree, setting, signatures, file).text() for tree, file in zip(trees, files, strict=True)]
     space, prefix = setting.table_space, setting.prefix
     tables = [_table(f"{prefix}table.{name}", entries, space) for name, entries in setting.tables.items()
               if any(f"@{prefix}table.{name}," in text for text in texts)]  # fmt: skip
@@ -133,8 +134,10 @@ class _Writer(FunctionWriter):
 
     lazy = False  # branches cost more than evaluating both sides
 
-    def __init__(self, tree: ast.FunctionDef, setting: Setting, signatures: Mapping[str, tuple[tuple[str, ...], str]]) -> None:
-        super().__init__(tree)
+    def __init__(
+        self, tree: ast.FunctionDef, setting: Setting, signatures: Mapping[str, tuple[tuple[str, ...], str]], file: str
+    ) -> None:
+        super().__init__(tree, file)
         self.setting, self.signatures, self.attributes = setting, signatures, setting.attributes
         self.waiting: list[str] | None = None  # lines that store, if they come after those of other turns of a loop
 

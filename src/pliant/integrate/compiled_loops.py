@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pliant import codegen
-from pliant.codegen.loop_language import ENTRY
+from pliant.codegen.loop_language import C_TYPES, ENTRY
 from pliant.errors import SolveError
 from pliant.host.cache_folder import user_cache
 from pliant.host.object_cache import ObjectCache, content_key
@@ -61,8 +61,7 @@ def _loop(name: str) -> Loop:
 
 @functools.cache
 def _at(address: int, loop: Loop) -> CompiledLoop:
-    c_types: dict[Any, Any] = {int: ctypes.c_int64, float: ctypes.c_double, None: None}
-    return ctypes.CFUNCTYPE(c_types[loop.answer], *(c_types.get(kind, ctypes.c_void_p) for kind in loop.arguments))(address)
+    return ctypes.CFUNCTYPE(C_TYPES[loop.answer], *(C_TYPES.get(kind, ctypes.c_void_p) for kind in loop.arguments))(address)
 
 
 def address_of_loop(name: str, stages: Stages) -> int:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-BLOCK = 8  # components per vector operation in a stage sum: vectors are padded with zeros to a multiple of this
+from pliant.codegen.loop_language import BLOCK as BLOCK  # vectors are padded with zeros to a multiple of this
+
 SAVE_NOTHING, SAVE_TIMES, SAVE_STEPS = 0, 1, 2
 INTERIOR = 5  # samples inside a step for the event search
 KEPT = 128  # most states that a run keeps of its history, and at least half as many after more steps than that; even
