@@ -160,7 +160,7 @@ def test_a_condition_of_time_alone_is_seen() -> None:
 def test_smooth_motions_cost_no_steps() -> None:
     """A slow sine and a ramp are resolved by the error control already: the pieces of time are longer than its steps."""
     import pliant.run.prepare as ready
-    from pliant.integrate.time_pieces import Pieces
+    from pliant.integrate.time_pieces import TimePieces
 
     for motion in (lambda t: 2.0 * t, lambda t: pl.sin(6.0 * t)):
         system = pl.System("arm", gravity=(0, -9.81))
@@ -168,7 +168,8 @@ def test_smooth_motions_cost_no_steps() -> None:
         system.add("lower", pl.RigidBody.rod(1.0, 1.0), joint=pl.Revolute(angle=0.5), on=upper.tip)
         compiled = ready.compile_system(system)
         with_pieces = pl.simulate(compiled, 5.0)
-        compiled._pieces.update(dict.fromkeys(compiled._pieces, Pieces(np.empty(0), True)))
+        kept = compiled.traced.timed._kept
+        kept.update(dict.fromkeys(kept, TimePieces(np.empty(0), True)))
         assert with_pieces.stats["steps"] <= 1.03 * pl.simulate(compiled, 5.0).stats["steps"]
 
 

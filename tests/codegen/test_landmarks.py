@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from pliant.codegen.landmarks import landmarks
+from pliant.codegen.over_time import OverTime
 from pliant.codegen.program import read_program
 
 END = 1e4  # s
@@ -20,7 +21,7 @@ def found(formula: Callable[[Any, Any], Any], end: float = END) -> np.ndarray:
     """Landmarks of a formula of t and one parameter, which is 4321.5."""
     t, y, p = ca.SX.sym("t"), ca.SX.sym("y", 1), ca.SX.sym("p", 1)
     program = read_program(ca.Function("f", [t, y, p], [formula(t, p[0])]))
-    return landmarks(program, np.zeros(1), np.array([4321.5]), 0.0, end)
+    return landmarks(OverTime(program, np.zeros(1), np.array([4321.5])), 0.0, end)
 
 
 @pytest.mark.parametrize(

@@ -16,18 +16,24 @@ import numpy as np
 from numpy.polynomial import polynomial
 from numpy.typing import NDArray
 
-from pliant.codegen.program import CONSTANT, PARAMETER, STATE, TIME, Program
+from pliant.codegen.over_time import OverTime
+from pliant.codegen.program import TIME
 
 Floats = NDArray[np.float64]
 Coefficients = NDArray[np.floating[Any]]  # of a polynomial of t - begin, from the lowest power on
+OfTime = Callable[[Floats], Floats]
 
 MOST = 2**13  # landmarks of one argument: more are a vibration, which samples of the whole run resolve or report
 DEGREE = 8  # the highest of a polynomial whose zeros are computed
 GRID = 2**8  # intervals of the run in which functions that are not polynomials are searched, besides those between landmarks
-NARROWER, ROUNDS = 2**7, 7  # the search of a zero divides its interval by the first, as many times as the second
 HUGE = 1e100  # stands for infinity
 NOISE = 2.0**-47  # fraction of a function's largest value: smaller changes are round-off, of which there may be thousands
 REAL = 1e-9  # fraction of the run: a zero of a polynomial with a smaller imaginary part is real
+SPREAD = np.linspace(0.0, 1.0, 25)  # fractions of an interval with an extreme: in each round it becomes a twelfth
+EXTREME_ROUNDS = 5
+EVENLY = np.linspace(0.0, 1.0, 9)  # fractions of an interval with a change of sign, whatever the function
+AROUND = np.array([-1e-2, -1e-4, -1e-6, -1e-9, 0.0, 1e-9, 1e-6, 1e-4, 1e-2])  # and fractions around the zero of its chord
+ZERO_ROUNDS = 18  # an eighth in each is all digits of a double
 
 _SUMS = frozenset((ca.OP_ADD, ca.OP_SUB, ca.OP_NEG, ca.OP_TWICE, ca.OP_MUL))
 _LOGIC = frozenset((ca.OP_AND, ca.OP_OR, ca.OP_NOT, ca.OP_IF_ELSE_ZERO))
@@ -37,39 +43,33 @@ _PERIODIC = {ca.OP_SIN: 0.5 * np.pi, ca.OP_COS: 0.5 * np.pi, ca.OP_TAN: 0.5 * np
 _OF_QUOTIENT = {ca.OP_FMOD: 1.0, ca.OP_REMAINDER: 0.5}
 
 
-def landmarks(program: Program, y: Floats, p: Floats, begin: float, end: float) -> Floats:
-    """The landmarks between begin and end, s, of functions of t at a fixed state y and parameters p."""
-    return _Walk(program, y, p, begin, end).marks
+def landmarks(functions: OverTime, begin: float, end: float) -> Floats:
+    """The landmarks of functions of time between begin and end, s."""
+    return _Walk(functions, begin, end).marks
 
 
 class _Walk:
-    """Visits the values of a program in order: each as an expression of t, and as a polynomial of t - begin where it is one."""
+    """Visits the values of a program in order: each as a function of t, and as a polynomial of t - begin where it is one."""
 
-    def __init__(self, program: Program, y: Floats, p: Floats, begin: float, end: float) -> None:
+    def __init__(self, functions: OverTime, begin: float, end: float) -> None:
         self.begin, self.end, self.marks = begin, end, np.empty(0)
-        self._t, self._of = ca.SX.sym("t"), dict[int, ca.SX]()
-        self._polynomial, self._settled = dict[int, Coefficients | None](), set[int]()
-        leaves: dict[int, Callable[[int], ca.SX]] = {
-            TIME: lambda _: self._t, STATE: lambda k: ca.SX(y[k]), PARAMETER: lambda k: ca.SX(p[k]),
-            CONSTANT: lambda k: ca.SX(program.constants[k]),
-        }  # fmt: skip
-        for value in sorted(program.needed()):
+        self._functions, self._constant = functions, functions.constant
+        self._polynomial = dict[int, Coefficients | None]()
+        self._settled = set[int]()  # values whose zeros and extremes are landmarks already
+        self._repeated = set[tuple[int, ...]]()  # arguments whose multiples of an interval are landmarks already
+        program = functions.program
+        for value in functions.order:
             kind, arguments = program.kind[value], list(program.arguments(value))
-            if kind < 0:
-                self._of[value] = leaves[kind](program.a[value])
-            else:
-                make = ca.SX.unary if len(arguments) == 1 else ca.SX.binary
-                self._of[value] = make(kind, *(self._of[x] for x in arguments))
             known = self._as_polynomial(value, kind, arguments)
             self._polynomial[value] = known if known is not None and np.all(np.isfinite(known)) else None
-            if self._polynomial[value] is None and arguments and kind not in _SUMS | _LOGIC:
+            if self._polynomial[value] is None and arguments and kind not in _SUMS | _LOGIC and value not in self._constant:
                 self._visit(kind, arguments)
             self._note(value, kind, arguments)
 
     def _as_polynomial(self, value: int, kind: int, arguments: list[int]) -> Coefficients | None:
         """A value as a polynomial; None if it is none, or not known to be one."""
-        if self._of[value].is_constant():
-            return np.array([float(self._of[value])])
+        if value in self._constant:
+            return np.array([self._constant[value]])
         if kind == TIME:
             return np.array([self.begin, 1.0])
         known = [self._polynomial[x] for x in arguments]
@@ -86,13 +86,12 @@ class _Walk:
 
     def _note(self, value: int, kind: int, arguments: list[int]) -> None:
         """Notes a function whose zeros and extremes are landmarks already; takes the zeros of factors, exact unlike a product's."""
-        known = [self._polynomial[x] for x in arguments]
-        moving = [x for x in arguments if not self._of[x].is_constant()]
+        moving = [x for x in arguments if x not in self._constant]
         scaled = kind in _OF_SETTLED and len(moving) == 1 and moving[0] in self._settled
         if scaled or kind in (ca.OP_SIN, ca.OP_COS):
             self._settled.add(value)
         if kind in (ca.OP_SQ, ca.OP_MUL) and moving == arguments:
-            for factor in known:
+            for factor in (self._polynomial[x] for x in arguments):
                 if factor is not None and factor.size == 2:
                     self._take(self._zeros(factor))
 
@@ -102,29 +101,47 @@ class _Walk:
         if kind in _OF_DIFFERENCE:
             left, right = self._polynomial[a], self._polynomial[b]
             known = None if left is None or right is None else polynomial.polysub(left, right)
-            self._add(self._of[a] - self._of[b], known)
+            self._add(lambda t: np.subtract(*self._functions([a, b], t)), known)
         elif kind in _PERIODIC:
-            self._repeat(self._of[a], self._polynomial[a], _PERIODIC[kind])
+            self._repeat((a,), self._polynomial[a], _PERIODIC[kind])
         elif kind in _OF_QUOTIENT:
             left, right = self._polynomial[a], self._polynomial[b]
             known = left / right if left is not None and right is not None and right.size == 1 else None
-            self._repeat(self._of[a] / self._of[b], known, _OF_QUOTIENT[kind])
+            self._repeat((a, b), known, _OF_QUOTIENT[kind])
         else:
-            for x in ({b} if kind == ca.OP_DIV else set(arguments)) - self._settled:
-                self._add(self._of[x], self._polynomial[x])
+            for x in ({b} if kind == ca.OP_DIV else set(arguments)) - self._settled - self._constant.keys():
+                # a square is smooth: its zeros, which are those of its argument, only have to be exact
+                self._add(self._value(x), self._polynomial[x], extremes=kind != ca.OP_SQ)
+                if kind != ca.OP_SQ:
+                    self._settled.add(x)
 
-    def _add(self, argument: ca.SX, known: Coefficients | None) -> None:
-        """Zeros and extremes of an argument."""
+    def _value(self, x: int) -> OfTime:
+        return lambda t: np.asarray(self._functions([x], t)[0])
+
+    def _add(self, function: OfTime, known: Coefficients | None, extremes: bool = True) -> None:
+        """Zeros and extremes of a function."""
         if known is not None:
             self._take(np.concatenate([self._zeros(known), self._zeros(polynomial.polyder(known))]))
-        elif not argument.is_constant():
-            self._take(self._searched(ca.Function("argument", [self._t], [argument])))
+        else:
+            zeros, turns = self._searched(function)
+            self._take(np.concatenate([zeros, turns]) if extremes else zeros)
 
-    def _repeat(self, argument: ca.SX, known: Coefficients | None, interval: float) -> None:
-        """Times at which an argument is a multiple of an interval."""
-        if known is None:
-            self._add(ca.sin(np.pi / interval * argument), None)
+    def _repeat(self, argument: tuple[int, ...], known: Coefficients | None, interval: float) -> None:
+        """Times at which an argument, a value or a quotient of two, is a multiple of an interval."""
+        if argument in self._repeated:
             return
+        self._repeated.add(argument)
+        if known is not None:
+            self._repeat_polynomial(known, interval)
+            return
+
+        def quotient(t: Floats) -> Floats:
+            return np.asarray(np.divide.reduce(self._functions(argument, t)))
+
+        turns = self._searched(quotient)[1]
+        self._take(np.concatenate([turns, self._searched(lambda t: np.sin(np.pi / interval * quotient(t)))[0]]))
+
+    def _repeat_polynomial(self, known: Coefficients, interval: float) -> None:
         turns = np.unique([0.0, *(self._zeros(polynomial.polyder(known)) - self.begin), self.end - self.begin])
         values = polynomial.polyval(turns, known) / interval
         if np.sum(np.abs(np.diff(values))) > MOST:
@@ -147,45 +164,60 @@ class _Walk:
         found = polynomial.polyroots(trimmed) if trimmed.size > 1 else np.empty(0)
         return self.begin + np.real(found[np.abs(np.imag(found)) <= REAL * (self.end - self.begin)])
 
-    def _searched(self, function: ca.Function) -> Floats:
+    def _searched(self, function: OfTime) -> tuple[Floats, Floats]:
         """Zeros and extremes of a function that is monotonic between few of its own landmarks, or changes slowly."""
 
         def values(times: Floats) -> Floats:
-            found = np.asarray(function.map(times.size)(times.reshape(1, -1)).full()).reshape(times.shape)
-            return np.asarray(np.nan_to_num(found, posinf=HUGE, neginf=-HUGE))  # outside its domain a function is not used
+            with np.errstate(all="ignore"):
+                return np.asarray(np.nan_to_num(function(times), posinf=HUGE, neginf=-HUGE))  # outside its domain it is not used
 
-        between = np.linspace(0.0, 1.0, 9)[:-1]
         ends = np.unique(np.concatenate([np.linspace(self.begin, self.end, GRID + 1), self.marks]))
-        grid = np.append((ends[:-1, None] + np.diff(ends)[:, None] * between).ravel(), self.end)
+        grid = np.append((ends[:-1, None] + np.diff(ends)[:, None] * EVENLY[:-1]).ravel(), self.end)
         f = values(grid)
         noise = NOISE * float(np.max(np.abs(f[np.abs(f) < HUGE]), initial=0.0))
         moves = np.flatnonzero(np.abs(np.diff(f)) > noise)
         rises = np.sign(f[moves + 1] - f[moves])
         turns = np.flatnonzero(rises[1:] * rises[:-1] < 0.0)
-        found = []
+        extremes = np.empty(0)
         if 0 < turns.size <= MOST:
-            low, high, way = grid[moves[turns]], grid[moves[turns + 1] + 1], rises[turns]
-            for _ in range(ROUNDS // 2):
-                inside = low[:, None] + (high - low)[:, None] * np.linspace(0.0, 1.0, NARROWER + 1)
-                best = np.clip(np.argmax(values(inside) * way[:, None], axis=1), 1, NARROWER - 1)[:, None]
-                low, high = (np.take_along_axis(inside, best + side, axis=1)[:, 0] for side in (-1, 1))
-            found = [0.5 * (low + high)]
-            grid = np.unique(np.concatenate([grid, *found]))
+            extremes = _extremes(values, grid[moves[turns]], grid[moves[turns + 1] + 1], rises[turns])
+            grid = np.unique(np.concatenate([grid, extremes]))
             f = values(grid)
         f = np.where(np.abs(f) > noise, f, 0.0)
         changes = np.flatnonzero(np.sign(f[1:]) * np.sign(f[:-1]) < 0.0)
-        if 0 < changes.size <= MOST:
-            low, high = grid[changes], grid[changes + 1]
-            for _ in range(ROUNDS):
-                inside = low[:, None] + (high - low)[:, None] * np.linspace(0.0, 1.0, NARROWER + 1)
-                sides = np.sign(values(inside))
-                last = np.argmax(sides != sides[:, :1], axis=1)[:, None].clip(1)  # the first on the other side
-                low, high = (np.take_along_axis(inside, last + side, axis=1)[:, 0] for side in (-1, 0))
-            found.append(high)
+        zeros = _zeros_between(values, grid[changes], grid[changes + 1]) if 0 < changes.size <= MOST else np.empty(0)
         ends = np.flatnonzero((f[1:] == 0.0) != (f[:-1] == 0.0))  # a function may be zero for a while
-        return np.concatenate([*found, grid[ends], grid[ends + 1]])
+        return np.concatenate([zeros, grid[ends], grid[ends + 1]]), extremes
 
     def _take(self, times: Floats) -> None:
         inside = times[(times >= self.begin) & (times <= self.end)]
         if inside.size <= 4 * MOST:
             self.marks = np.unique(np.concatenate([self.marks, inside]))
+
+
+def _extremes(function: OfTime, low: Floats, high: Floats, way: Floats) -> Floats:
+    """One in each interval: a maximum where way is 1, a minimum where it is -1."""
+    for _ in range(EXTREME_ROUNDS):
+        inside = low[:, None] + (high - low)[:, None] * SPREAD
+        best = np.clip(np.argmax(function(inside) * way[:, None], axis=1), 1, SPREAD.size - 2)[:, None]
+        low, high = (np.take_along_axis(inside, best + side, axis=1)[:, 0] for side in (-1, 1))
+    return 0.5 * (low + high)
+
+
+def _zeros_between(function: OfTime, low: Floats, high: Floats) -> Floats:
+    """The first change of sign in each interval, to the last digit: few evaluations for smooth functions, some more for jumps."""
+    zeros, open_ = high.copy(), np.arange(low.size)
+    for _ in range(ZERO_ROUNDS):
+        width, ends = high - low, np.abs(function(np.stack([low, high])))
+        chord = low + width * np.divide(ends[0], ends[0] + ends[1], out=np.full_like(width, 0.5), where=ends[0] + ends[1] > 0.0)
+        near = np.clip(chord[:, None] + width[:, None] * AROUND, low[:, None], high[:, None])
+        inside = np.sort(np.hstack([low[:, None] + width[:, None] * EVENLY, near]), axis=1)
+        sides = np.sign(function(inside))
+        first = np.argmax(sides != sides[:, :1], axis=1)[:, None].clip(1)  # on the other side
+        low, high = (np.take_along_axis(inside, first + side, axis=1)[:, 0] for side in (-1, 0))
+        zeros[open_] = high
+        goes_on = high - low > np.spacing(np.abs(high))
+        if not np.any(goes_on):
+            break
+        low, high, open_ = low[goes_on], high[goes_on], open_[goes_on]
+    return zeros

@@ -35,14 +35,14 @@ ULPS = 8.0 * 2.0**-52  # relative to t: nearer to a landmark than this, its own 
 
 
 @dataclass(frozen=True)
-class Pieces:
+class TimePieces:
     """Ends of the pieces, s, from the beginning of the run to its end; none if all functions are nearly cubic."""
 
     knots: Floats
     resolved: bool  # False if functions change faster than the samples can resolve
 
 
-def time_pieces(functions: Functions, begin: float, end: float, landmarks: Floats | None = None) -> Pieces:
+def time_pieces(functions: Functions, begin: float, end: float, landmarks: Floats | None = None) -> TimePieces:
     """The pieces of begin ... end, s. landmarks: times around which functions may change within any time, however short."""
     marks = np.empty(0) if landmarks is None else landmarks
     for samples in (SAMPLES, FINE_SAMPLES):
@@ -60,7 +60,7 @@ def time_pieces(functions: Functions, begin: float, end: float, landmarks: Float
     near = sorted(piece for piece in {*pieces, *rough} if _holds(marks, piece))
     ends = {b for piece in pieces if not _holds(marks, piece) for b in piece}
     knots = np.unique([begin, *ends, *_divided(functions, _joined(near), marks, end - begin), end])
-    return Pieces(knots if knots.size > 2 else np.empty(0), resolved)
+    return TimePieces(knots if knots.size > 2 else np.empty(0), resolved)
 
 
 Piece = tuple[float, float]
@@ -190,7 +190,7 @@ def _shape_around(functions: Functions, low: Floats, high: Floats, around: Float
     inside = (of >= 0) & (around > low[of] + guard[of]) & (around < high[of] - guard[of])
     of, at, found = of[inside], around[inside], seen[:, inside]
     for some, largest in ((NODES, off), (np.array([0, PLACES.size - 1]), bend)):
-        guess = _through(times[of][:, some], values[:, of][:, :, some], at[:, None])[:, :, 0]
+        guess = _through(times[:, some][of], values[:, :, some][:, of], at[:, None])[:, :, 0]
         for row, error in zip(largest, np.abs(guess - found), strict=True):
             np.fmax.at(row, of, error)
     return bend, off

@@ -273,7 +273,7 @@ class Inputs:
         for name in ("project", "closures"):
             if name in traced.functions and reached_outputs(traced.functions[name].program(), entries):
                 _refuse(parameter, "the closing of loops depends on")
-        return traced.timed is not None and bool(reached_outputs(traced.timed.program(), entries))
+        return traced.timed is not None and bool(reached_outputs(traced.timed.program, entries))
 
 
 def _refuse(parameter: Parameter, what: str) -> NoReturn:

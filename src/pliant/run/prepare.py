@@ -28,7 +28,6 @@ if TYPE_CHECKING:  # casadi and LLVM are imported when a run begins
     from pliant.codegen.llvm import MachineCode
     from pliant.dynamics.tree import Tree
     from pliant.integrate.memory.constraint_kernel import ConstraintKernels
-    from pliant.integrate.time_pieces import Pieces
     from pliant.trace.lowered_system import LoweredSystem
     from pliant.trace.traced_system import TracedSystem
 
@@ -106,7 +105,6 @@ class Compiled:
     traced: TracedSystem
     structure: CompiledStructure
     seconds: Mapping[str, float]  # s that each stage took: "import", "trace", "prepare", "compile"
-    _pieces: dict[tuple[bytes, float, float], Pieces] = field(default_factory=dict, repr=False)
 
     @property
     def rhs(self) -> MachineCode:
@@ -162,15 +160,6 @@ class Compiled:
         from pliant.codegen.jacobian import price
 
         return price(self.rhs.operations)
-
-    def time_pieces(self, y0: NDArray[np.float64], t_start: float, t_end: float) -> Pieces:
-        """Pieces of time within which formulas of time are smooth, at the state y0; cached for the next run."""
-        from pliant.trace.timed import pieces_of
-
-        key = (y0.tobytes(), t_start, t_end)
-        if key not in self._pieces:
-            self._pieces[key] = pieces_of(self.traced, y0, t_start, t_end)
-        return self._pieces[key]
 
     def constraints(self, stages: Stages | None = None) -> ConstraintKernels | None:
         """The kernels of exact loops that a method with partitioned coordinates needs."""

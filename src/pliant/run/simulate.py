@@ -44,7 +44,7 @@ from pliant.run.to_file import check_target, to_file
 if TYPE_CHECKING:  # casadi and LLVM are imported when a run begins
     from pliant.integrate.memory.phase_tables import PiecesOfTime
     from pliant.integrate.stepper import Located, Outcome, Stepper
-    from pliant.integrate.time_pieces import Pieces as TimePieces
+    from pliant.integrate.time_pieces import TimePieces
     from pliant.run.evidence import Evidence
     from pliant.trace.traced_system import TracedSystem
 
@@ -326,7 +326,7 @@ class Run:
 
     def time_pieces(self, t_start: float, t_end: float) -> TimePieces:
         """Pieces of time within which formulas of time are smooth; steps do not cross their ends."""
-        return self.compiled.time_pieces(self.y0, t_start, t_end)
+        return self.compiled.traced.time_pieces(self.y0, t_start, t_end)
 
     def set_out(self, t_start: float, p: NDArray[np.float64], times: NDArray[np.float64] | Times | str, tape: bool = False) -> None:
         """Put the stepper at the start of the run; contacts of an earlier run continue."""

@@ -22,7 +22,7 @@ from pliant.errors import ModelError, StepError
 from pliant.host.stages import Stages, Tell
 from pliant.integrate.methods.method import Method
 from pliant.integrate.status import AT_EVENT, AT_STOP, PAUSED, STATUS_OF_CODE, Status
-from pliant.integrate.time_pieces import Pieces as TimePieces
+from pliant.integrate.time_pieces import TimePieces
 from pliant.model import check
 from pliant.model.refused import refuse_controllers
 from pliant.model.system import System
@@ -347,10 +347,8 @@ class SteppedRun:
 
     def _pieces(self, begin: float, end: float) -> Floats:
         """Ends of the pieces of time within which formulas of time are smooth, with the present inputs."""
-        from pliant.trace.timed import pieces_of
-
         p, y = (self._stepper.p, self._stepper.y) if self._begun else (self._first_p, self._led.y0)
-        return pieces_of(self._traced, y, begin, end, p).knots
+        return self._traced.time_pieces(y, begin, end, p).knots
 
     # ---- inputs
 

@@ -2,31 +2,54 @@
 
 from __future__ import annotations
 
-import casadi as ca
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.codegen.function import TracedFunction
 from pliant.codegen.landmarks import landmarks
-from pliant.integrate.time_pieces import Pieces, time_pieces
-from pliant.trace.layout import FOREVER, WINDOW
-from pliant.trace.traced_system import TracedSystem
+from pliant.codegen.over_time import OverTime
+from pliant.codegen.program import PARAMETER, STATE, Program
+from pliant.integrate.time_pieces import TimePieces, time_pieces
+
+Floats = NDArray[np.float64]
+
+MOST_KEPT = 256  # pieces of earlier runs
 
 
-def pieces_of(
-    traced: TracedSystem, y0: NDArray[np.float64], t_start: float, t_end: float, p: NDArray[np.float64] | None = None
-) -> Pieces:
-    """Pieces of the run on which all formulas of time are nearly cubic; formulas that also depend on the state are taken at y0.
+class TimedFormulas:
+    """Prescribed positions, drives, loads and conditions that depend explicitly on time, of all Systems of a structure."""
 
-    p: parameters, if they differ from those that the run starts with.
-    """
-    if traced.timed is None:
-        return Pieces(np.empty(0), True)
-    p = traced.parameters(t_start, t_end) if p is None else p.copy()
-    p[traced.layout.p[WINDOW]] = -FOREVER, FOREVER
-    t = ca.SX.sym("t")
-    function = ca.Function("timed", [t], [traced.timed.casadi(t, ca.DM(y0), ca.DM(p))])
+    def __init__(self, function: TracedFunction) -> None:
+        self._function = function
+        self._kept: dict[tuple[bytes, float, float], TimePieces] = {}  # of earlier runs, by all that their formulas read
 
-    def values(times: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.asarray(function.map(times.size)(times.reshape(1, -1)).full())
+    @cached_property
+    def program(self) -> Program:
+        return self._function.program()
 
-    return time_pieces(values, t_start, t_end, landmarks(traced.timed.program(), y0, p, t_start, t_end))
+    @cached_property
+    def _states_read(self) -> list[int]:
+        return self.program.entries_read(STATE)
+
+    @cached_property
+    def _parameters_read(self) -> list[int]:
+        return self.program.entries_read(PARAMETER)
+
+    def read(self, y: Floats, p: Floats) -> Floats:
+        """What these formulas read besides time; y and p may have a row for each of many members."""
+        return np.concatenate([y[..., self._states_read], p[..., self._parameters_read]], axis=-1)
+
+    def pieces(self, y: Floats, p: Floats, t_start: float, t_end: float) -> TimePieces:
+        """TimePieces on which all formulas are nearly cubic; those that also depend on the state are taken at y."""
+        key = (self.read(y, p).tobytes(), t_start, t_end)
+        known = self._kept.get(key)
+        if known is None:
+            functions = OverTime(self.program, y, p)
+            marks = landmarks(functions, t_start, t_end)
+            known = time_pieces(lambda times: functions(self.program.outputs, times), t_start, t_end, marks)
+            if len(self._kept) >= MOST_KEPT:
+                self._kept.pop(next(iter(self._kept)), None)
+            self._kept[key] = known
+        return known

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from pliant.codegen.function import TracedFunction
 from pliant.dynamics.tree import Tree
+from pliant.integrate.time_pieces import TimePieces
 from pliant.model.coordinate_pair import Pair, coordinate_pairs
 from pliant.model.system import System
 from pliant.results.table import AXES, QUATERNION
@@ -20,6 +21,7 @@ from pliant.trace.events import Event
 from pliant.trace.joint_friction import FREE, JOINT_GRIPS, JointGrips, JointSlots
 from pliant.trace.layout import (
     BRISTLES,
+    FOREVER,
     IMPULSES,
     OWN,
     PENDING,
@@ -42,6 +44,7 @@ from pliant.trace.layout import (
 )
 from pliant.trace.lowered_system import LoweredSystem
 from pliant.trace.preparation import Preparation
+from pliant.trace.timed import TimedFormulas
 
 SHARED = ("states", "layout", "columns")  # properties that depend only on the structure, which includes names and counts
 
@@ -79,7 +82,7 @@ class TracedSystem:
     formulation: str
     original: System  # as the user wrote it; `system` is what its formulation made of it
     warnings: tuple[str, ...]  # for the result: findings about the System from tracing
-    timed: TracedFunction | None  # prescribed positions, drives, loads and conditions that depend explicitly on time
+    timed: TimedFormulas | None
     owners: tuple[ParameterOwner, ...]  # of the entries of p, in order
     preparation: Preparation  # how constants follow from numbers
     parameter_values: Mapping[str, float]  # of the user's parameters, by name
@@ -151,6 +154,19 @@ class TracedSystem:
         """The first entries of p, which change from piece to piece of time: the window and the tables' pieces."""
         changing = [owner.at(begin, end) for owner in self.owners if owner.name in (WINDOW, PIECES)]
         return np.concatenate([np.asarray(entries, dtype=np.float64) for entries in changing])
+
+    def time_pieces(
+        self, y0: NDArray[np.float64], t_start: float, t_end: float, p: NDArray[np.float64] | None = None
+    ) -> TimePieces:
+        """Pieces of time on which formulas of time are nearly cubic, at the state y0.
+
+        p: parameters, if they differ from those that the run starts with.
+        """
+        if self.timed is None:
+            return TimePieces(np.empty(0), True)
+        p = self.parameters(t_start, t_end) if p is None else p.copy()
+        p[self.layout.p[WINDOW]] = -FOREVER, FOREVER
+        return self.timed.pieces(y0, p, t_start, t_end)
 
     def for_numbers(self, lowered: LoweredSystem, constants: NDArray[np.float64]) -> TracedSystem:
         """The same functions for another System of the same structure."""

@@ -79,6 +79,7 @@ from pliant.trace.preparation import Preparation
 from pliant.trace.sampling import APPLY, Holds, Measured, instants_of, measured_places, run_update
 from pliant.trace.signals import Signals
 from pliant.trace.switches import Switches
+from pliant.trace.timed import TimedFormulas
 from pliant.trace.traced_system import TracedSystem, labels_of, owners_of
 
 FORMULATIONS = ("articulated", "gibbs_appell", "lagrange", "gibbs", "denoc")  # in the coordinates of the tree
@@ -279,7 +280,7 @@ class Trace(Signals):
             formulation=lowered.asked,
             original=lowered.original,
             warnings=lowered.warnings,
-            timed=self._function("timed", timed) if timed else None,
+            timed=TimedFormulas(self._function("timed", timed)) if timed else None,
             owners=owners_of(lowered, len(self.pairs), len(self.stops), grips, flags, constants),
             preparation=preparation,
             parameter_values=lowered.parameters,
