@@ -9,8 +9,9 @@ import pytest
 import xarray as xr
 
 import pliant as pl
-from pliant.ensemble import member_warnings
+from pliant.ensemble import loop_choice, member_warnings
 from pliant.ensemble.member_starts import _Look
+from pliant.ensemble.store import EnsembleStore
 from pliant.errors import ModelError
 from pliant.gallery.slider_crank.system import driven_crank
 from pliant.integrate.time_pieces import time_pieces
@@ -164,7 +165,40 @@ def test_auto_runs_by_its_explicit_method_unless_it_takes_implicit_steps() -> No
     for damping in ([1e6, 0.1, 0.1], [0.1, 0.1, 1e6]):
         with pytest.raises(ModelError, match=words):
             pl.ensemble(system, 0.5, parameters={"damping": damping}, loop="lockstep")
-    assert "switches to implicit steps" in pl.ensemble(system, 0.1, parameters={"damping": [0.1, 1e6]}).attrs["loop"]
+    assert "2 members finish sooner" in pl.ensemble(system, 0.1, parameters={"damping": [0.1, 1e6]}).attrs["loop"]
+
+
+def test_the_default_is_lock_step_where_that_pays_and_nothing_is_stiff(monkeypatch) -> None:
+    monkeypatch.setattr(loop_choice, "FEWEST", 3)
+    starts = {"mass.angle": np.linspace(0.1, 0.3, 4)}
+    short = pl.ensemble(stiff_model(), 0.1, starts=starts, parameters={"damping": 0.1})
+    assert "4 members finish sooner" in short.attrs["loop"]  # as counted in trial runs
+    monkeypatch.setattr(loop_choice, "EVALUATION", 1.0)
+    own = pl.ensemble(stiff_model(), 0.1, starts=starts, parameters={"damping": 0.1})
+    assert own.attrs["loop"].startswith("lockstep; with DOP853")
+    np.testing.assert_allclose(own.q_end, short.q_end, rtol=1e-8)
+    stiff = pl.ensemble(stiff_model(), 0.1, starts=starts)
+    assert stiff.ok.all() and "general: Auto took" in stiff.attrs["loop"]
+
+
+def test_members_whose_formulas_of_time_read_the_same_run_together(monkeypatch) -> None:
+    """Others, whose pulses come at other times, are run by `simulate`; all have its bits."""
+    speed = pl.Parameter("speed", 7.3)
+    system = pl.System("arm", gravity=(0, -9.81))
+    system.add("arm", pl.RigidBody.rod(length=0.3, mass=1.5), joint=pl.Revolute(angle=pl.Parameter("angle", -0.2)))
+    system.drive("motor", "arm.angle", lambda t, q, v: 0.1 * pl.sin(speed * t) + pl.exp(-(((t - 0.1) / 0.001) ** 2)))
+    alone: list[int] = []
+    run_alone = EnsembleStore.run_alone
+    monkeypatch.setattr(EnsembleStore, "run_alone", lambda self, k, *others: alone.append(k) or run_alone(self, k, *others))
+    angles = [0.1, 0.2, 0.3]
+    together = pl.ensemble(system, 0.3, loop="general", starts={"arm.angle": angles})
+    assert together.ok.all() and not alone
+    mixed = pl.ensemble(system, 0.3, loop="general", threads=1, parameters={"speed": [7.3, 2.0, 7.3], "angle": angles})
+    assert mixed.ok.all() and alone == [1]
+    for k, angle in enumerate(angles):
+        for own, other in ((together, 7.3), (mixed, [7.3, 2.0, 7.3][k])):
+            run = pl.simulate(system, 0.3, save=[0.3], parameters={"speed": other, "angle": angle})
+            assert own.q_end.values[k] == run["arm.angle"][-1]
 
 
 def test_a_member_that_proves_stiff_is_run_by_auto_itself() -> None:

@@ -69,7 +69,7 @@ def ensemble(
     quantities ...), ExtremesOf(quantities ...). loop "general": every member equals the result of `simulate`, to the bit.
     "lockstep": members run side by side in vectors, which is faster, and agree with `simulate` within the tolerance; a model that
     lock-step cannot run is refused with the reason. The method "auto" is then DOP853, if it takes no implicit steps in trial runs.
-    "auto": lock-step if it can run the model and there are enough members; `attrs["loop"]` says which was used, and why. device
+    "auto": lock-step if it can run the model and would finish sooner; `attrs["loop"]` says which was used, and why. device
     "gpu": lock-step on an NVIDIA GPU; "auto": on a GPU if one responds; `attrs["gpu_seconds"]` says how long it computed. A member
     that fails is a row with ok False and a message. progress is called with (members done, members); Ctrl-C keeps the finished
     members. threads: default, one per processor.
@@ -176,9 +176,9 @@ class _Worker:
         """Runs members that fit into the existing memory together, and the others one by one."""
         for group in self._plan.alike(members, self._study.t_end, self._study.store.failed):
             template = self._template_for(group)
-            fits = template is not None and template.fits(group)
-            good = np.array([fits and not self._has_short_strut(group.of(k), member)
-                             for k, member in enumerate(group.members.tolist())])  # fmt: skip
+            good = np.zeros(group.members.size, dtype=bool) if template is None else template.fitting(group)
+            for k in np.flatnonzero(good).tolist():
+                good[k] = not self._has_short_strut(group.of(k), int(group.members[k]))
             for k in np.flatnonzero(~good).tolist():
                 self._alone(int(group.members[k]), group.of(k))
             if template is not None and np.any(good):
@@ -249,11 +249,12 @@ class _Template:
         from pliant.integrate.member_runs import Kept
 
         plan, compiled = study.plan, group.compiled[0]
-        traced, self.key = compiled.traced, group.key
+        traced, self.key, self._plan = compiled.traced, group.key, plan
         start = start_at(compiled, plan.t_start, plan.states(compiled, group.members[:1])[0])
         self.run = Run(compiled, study.method, plan.t_start, study.t_end, study.kept.times, study.max_steps, None, start, Stages())
         self.pieces = next(self.run.pieces_of_time(MOST_PIECES))
-        self.simple = traced.timed is None and self.run.sampling.is_one_batch(MOST_PIECES) and _is_judged_inside(traced)
+        self.simple = self.run.sampling.is_one_batch(MOST_PIECES) and _is_judged_inside(traced)
+        self._timed = self._read_by_formulas(group)[:1]
         self.runs = self.run.stepper.members(self.pieces)
         self.runs.judge_by(_start_rules(compiled, study.method))
         places = columns_of(traced, study.kept.quantities)
@@ -262,9 +263,20 @@ class _Template:
         kept = Kept(at_end[at_end >= 0], columns, study.kept.times.size, bool(study.kept.values), bool(study.kept.extremes))
         self.runs.keep(kept)
 
-    def fits(self, group: Alike) -> bool:
-        """Whether members have the same breakpoints and tables."""
-        return self.simple and group.key == self.key
+    def fitting(self, group: Alike) -> NDArray[np.bool_]:
+        """The members with the same breakpoints and tables, whose formulas of time change at the same times."""
+        if not self.simple or group.key != self.key:
+            return np.zeros(group.members.size, dtype=bool)
+        return np.asarray(np.all(self._read_by_formulas(group) == self._timed, axis=1))
+
+    def _read_by_formulas(self, group: Alike) -> Floats:
+        """What formulas of time read besides time, by member."""
+        timed = group.compiled[0].traced.timed
+        if timed is None:
+            return np.empty((group.members.size, 0))
+        states = self._plan.states_of(group)
+        p = np.array([self.numbers_of(own)[0] for own in group.compiled])
+        return timed.read(states, np.broadcast_to(p, (len(states), p.shape[1])))
 
     def numbers_of(self, compiled: Compiled) -> tuple[Floats, Floats]:
         """(p at the start, numbers of the contacts)."""

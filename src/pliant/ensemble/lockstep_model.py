@@ -37,8 +37,6 @@ SURVEYED = ("tip_position", "kinetic", "strain", "spring")
 def why_not(compiled: Compiled, method: Method) -> str:
     """Why a System must run in the general loop; "" if lock-step can run it."""
     traced, tableau, name = compiled.traced, method.tableau, type(method).__name__
-    if len(method.alternatives) > 1:
-        return f"{name} switches to implicit steps if need be: give {EXPLICIT}, or loop='lockstep', which makes trial runs first"
     if method.needs_jacobian or not getattr(tableau, "error", ()):
         return f"{name} is not an explicit method with an error estimate: take {EXPLICIT}"
     if method.near is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -24,6 +25,10 @@ CPU, GPU = "cpu", "gpu"
 DEVICES = (CPU, GPU, AUTO)
 MORE_STEPS = 20  # times the steps of the members tried: a member that needs more is stiff, and `simulate` runs it
 FEW_STEPS = 1000
+# Seconds on one core, typical of any: a clock would make the choice, and with it the last digits of results, a matter of luck.
+SAVED = 2 / 3  # of the general loop's time, by lock-step
+BUILDING, BUILDING_AN_OPERATION = 1.0, 6e-3  # s: compiling a lock-step loop, and each operation of its right-hand side
+EVALUATION, OPERATION = 1e-7, 7.5e-10  # s: an evaluation in the general loop, and each of its operations
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,7 @@ class ExplicitChoice:
     words: str = ""  # how it was chosen; empty if it was given
     reason: str = ""  # against lock-step
     most_steps: int | None = None  # of a member, before `simulate` runs it with the given method
+    evaluations: float = math.inf  # of right-hand sides by a member in trial runs, if there were any
 
     def told(self, where: str) -> str:
         """Where it runs, and how it was chosen."""
@@ -61,12 +67,13 @@ def choose_loop(
             raise ModelError.of("ensemble", "loop", "must be 'auto' or 'lockstep' on a GPU, which runs members in lock-step", loop)
         return LoopChoice(GENERAL)
     must = loop == LOCKSTEP or device == GPU
-    asked = must or device != CPU
-    # trial runs only if lock-step or a device was requested
-    reason = reason_against(plan, method.alternatives[0] if asked else method, kept)
+    reason = reason_against(plan, method.alternatives[0], kept)
+    sooner = f"{GENERAL}: {plan.count} members finish sooner than a lock-step loop can be built"
     if not reason and plan.count < FEWEST and not must:
-        return LoopChoice(f"{GENERAL}: {plan.count} members finish sooner than a lock-step loop can be built")
-    explicit = explicit_choice(plan, method, t_end, max_steps) if asked and not reason else ExplicitChoice(method, method)
+        return LoopChoice(sooner)
+    explicit = ExplicitChoice(method, method) if reason else explicit_choice(plan, method, t_end, max_steps)
+    if not must and not explicit.reason and _built_in_vain(plan.count * explicit.evaluations, plan.first.rhs.operations):
+        return LoopChoice(sooner)
     reason = reason or explicit.reason
     if reason and must:
         raise ModelError.of(
@@ -76,6 +83,11 @@ def choose_loop(
         return LoopChoice(f"{GENERAL}: {reason}")
     where, runner, most = place_of(explicit.method, device)
     return LoopChoice(explicit.told(where), runner, explicit, most, 1 if must else FEWEST_ALIKE)
+
+
+def _built_in_vain(evaluations: float, operations: int) -> bool:
+    """Whether the general loop is done with all members before lock-step has made up for its compilation."""
+    return SAVED * evaluations * (EVALUATION + operations * OPERATION) < BUILDING + operations * BUILDING_AN_OPERATION
 
 
 def place_of(method: Method, device: str) -> tuple[str, RunnerOf, Batch]:
@@ -97,7 +109,7 @@ def explicit_choice(plan: MemberPlan, method: Method, t_end: float, max_steps: i
     explicit, *implicit = method.alternatives
     if not implicit:
         return ExplicitChoice(method, method)
-    name, steps = type(method).__name__, 0
+    name, steps, evaluations = type(method).__name__, 0, list[int]()
     for result in _tried(plan, method, t_end, max_steps):
         for kind in implicit:
             count = result.stats["steps_of"].get(type(kind).__name__, 0)
@@ -105,8 +117,13 @@ def explicit_choice(plan: MemberPlan, method: Method, t_end: float, max_steps: i
                 trial = f"{name} took {count} of {result.stats['steps']} steps by {type(kind).__name__} in a trial run"
                 return ExplicitChoice(method, method, reason=f"{trial}, {_stiff(explicit)}")
         steps = max(steps, result.stats["steps"] + result.stats["rejected"])
+        evaluations.append(result.stats["rhs_evaluations"])
     words = f"with {_call(explicit)}, because {name} took no implicit steps in trial runs"
-    return ExplicitChoice(method, explicit, words, most_steps=MORE_STEPS * steps + FEW_STEPS if steps else None)
+    if not evaluations:  # none of them can run
+        return ExplicitChoice(method, explicit, words)
+    return ExplicitChoice(
+        method, explicit, words, most_steps=MORE_STEPS * steps + FEW_STEPS, evaluations=sum(evaluations) / len(evaluations)
+    )
 
 
 def _tried(plan: MemberPlan, method: Method, t_end: float, max_steps: int | None) -> Iterable[Result]:
