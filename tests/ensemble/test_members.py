@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 import xarray as xr
 
 import pliant as pl
+import registered
 from pliant.ensemble import loop_choice, member_warnings
+from pliant.ensemble.lockstep_model import why_not
 from pliant.ensemble.member_starts import _Look
 from pliant.ensemble.store import EnsembleStore
 from pliant.errors import ModelError
 from pliant.gallery.slider_crank.system import driven_crank
+from pliant.integrate.methods.method import METHODS
 from pliant.integrate.time_pieces import time_pieces
 from pliant.run import accounts
 from pliant.run.inertia import Resistance, judged_rates
@@ -278,22 +282,27 @@ def plain() -> pl.System:
 
 
 @pytest.mark.parametrize(
-    ("model", "options", "words"),
+    ("model", "options", "words", "row"),
     [
-        (holding, {}, "friction that can stick"),
-        (rubbing_joint, {}, "joint friction"),
-        (sampled, {}, "sampled controllers"),
-        (implied_closure, {}, "closures are implied"),
-        (plain, {"keep": "records"}, 'keep="records"'),
-        (plain, {"method": pl.Radau5(1e-6, 1e-9)}, "Radau5 is not an explicit method"),
-        (plain, {"method": pl.Rodas5P(1e-6, 1e-9)}, "Rodas5P is not an explicit method"),
-        (plain, {"method": pl.RealTime(1e-3)}, "RealTime is not an explicit method"),
-        (plain, {"method": pl.RK4(1e-3)}, "RK4 is not an explicit method with an error estimate"),
-        (plain, {"method": pl.VariablePrecisionRK4(1e-6, 1e-9)}, "VariablePrecisionRK4 changes its precision"),
-        (plain, {"method": pl.TwoLoop(1e-6, 1e-9)}, "TwoLoop integrates independent coordinates"),
+        (holding, {}, "friction that can stick", "friction that can stick"),
+        (rubbing_joint, {}, "joint friction", "joint friction"),
+        (sampled, {}, "sampled controllers", "sampled controllers"),
+        (implied_closure, {}, "closures are implied", "closures that others imply"),
+        (plain, {"keep": "records"}, 'keep="records"', "a record of every touch"),
+        (plain, {"method": pl.Radau5(1e-6, 1e-9)}, "Radau5 is not an explicit method", "`Radau5`"),
+        (plain, {"method": pl.Rodas5P(1e-6, 1e-9)}, "Rodas5P is not an explicit method", "`Rodas5P`"),
+        (plain, {"method": pl.RealTime(1e-3)}, "RealTime is not an explicit method", "`RealTime`"),
+        (plain, {"method": pl.RK4(1e-3)}, "RK4 is not an explicit method with an error estimate", "`RK4`"),
+        (
+            plain,
+            {"method": pl.VariablePrecisionRK4(1e-6, 1e-9)},
+            "VariablePrecisionRK4 changes its precision",
+            "`VariablePrecisionRK4`",
+        ),
+        (plain, {"method": pl.TwoLoop(1e-6, 1e-9)}, "TwoLoop integrates independent coordinates", "`TwoLoop`"),
     ],
 )
-def test_what_lock_step_cannot_run_is_refused_or_runs_in_the_general_loop_and_says_so(model, options, words: str) -> None:
+def test_what_lock_step_cannot_run_is_refused_or_runs_in_the_general_loop_and_says_so(model, options, words: str, row: str) -> None:
     system, options = model(), {"method": METHOD, "keep": "final", **options}
     for asked in ({"loop": "lockstep"}, {"device": "gpu"}):
         with pytest.raises(ModelError, match=f"ensemble: loop must be 'general' here: .*{words}.*, got ") as refused:
@@ -301,3 +310,18 @@ def test_what_lock_step_cannot_run_is_refused_or_runs_in_the_general_loop_and_sa
     own, general = (pl.ensemble(system, 0.02, loop=loop, **options) for loop in ("auto", "general"))
     assert own.ok.all() and own.attrs["loop"].startswith("general: ") and own.attrs["loop"][9:] in str(refused.value)
     xr.testing.assert_equal(own, general)
+    assert next(one for one in rows_of_features() if row in one[0])[1:3] == ("yes", "no")
+
+
+def rows_of_features() -> list[tuple[str, ...]]:
+    """The table of features in the docs: each cell up to its reason."""
+    page = (Path(__file__).parents[2] / "docs/million_mechanisms.md").read_text()
+    table = page.split("| feature |")[1].split("\n\n")[0].splitlines()[2:]
+    return [tuple(cell.split(":")[0].strip() if k else cell for k, cell in enumerate(row.strip("|").split("|"))) for row in table]
+
+
+@pytest.mark.parametrize("kind", METHODS)
+def test_the_table_of_features_says_of_every_method_where_it_runs(kind) -> None:
+    cells = [row[1:] for row in rows_of_features() if f"`{kind.__name__}`" in row[0]]
+    runs = not why_not(pl.compile_system(plain()), registered.METHOD[kind].alternatives[0])
+    assert cells and all(row[0] == "yes" for row in cells) and any(row[1] == row[2] == "yes" for row in cells) == runs
