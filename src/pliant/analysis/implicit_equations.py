@@ -26,7 +26,7 @@ from pliant.dynamics.loads import AppliedForces
 from pliant.dynamics.tree import Tree
 from pliant.errors import SolveError
 from pliant.integrate.loop.grip_states import SLIDES, STICKS
-from pliant.model.refused import refuse_controllers, refuse_friction
+from pliant.model.refused import refuse_constraints_of_speeds, refuse_controllers, refuse_friction
 from pliant.model.resolve import checked_values, resolved
 from pliant.model.signal import Signal
 from pliant.model.system import System
@@ -122,6 +122,7 @@ class ImplicitEquations(Trace):
         self.applied: AppliedForces = self.acting()
         bristles, self.contacts = self._contact_forces(self.applied)
         self.bristle_column = ca.vertcat(bristles, self.own_column)
+        refuse_constraints_of_speeds(self.system, "an equilibrium or a linearisation, for it can rest anywhere")
         self.closures: Closures = self.close(self.applied)
         asked = inverse_dynamics(self.tree, self.q, self.v, self.a, self.applied.loads)
         self.residual = [f - tau for f, tau in zip(asked, self.applied.tau, strict=True)]

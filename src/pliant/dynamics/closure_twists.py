@@ -6,7 +6,7 @@ the Jacobian over the coordinates is A = K N. Closures between coordinates have 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pliant.dynamics.algebra import IDENTITY, ZERO, Scalar, Vec, add, mat_add, product, scale, skew
@@ -14,10 +14,13 @@ from pliant.dynamics.calculus import Calculus
 from pliant.dynamics.closures import ConstraintRows, closure_rows
 from pliant.dynamics.denoc import TWIST
 from pliant.dynamics.gibbs_appell import Wrench
-from pliant.dynamics.kinematics import Pose
+from pliant.dynamics.kinematics import Pose, Twist
 from pliant.dynamics.rotation import Rotation
 from pliant.dynamics.tree import ROOT, Tree
-from pliant.model.closure import Closure
+from pliant.model.closure import Closure, FormulaClosure
+
+# The value of a closure's formula for given poses of the bodies and coordinates; and, of a non-holonomic one, for given twists.
+FormulaOfBodies = Callable[[FormulaClosure, Sequence[Pose], Sequence[Scalar], Sequence[Twist] | None], Scalar]
 
 
 @dataclass(frozen=True)
@@ -35,10 +38,12 @@ def twist_rows(
     bodies: Sequence[Pose],
     q: Sequence[Scalar],
     calculus: Calculus,
+    formula: FormulaOfBodies,
 ) -> list[TwistRow]:
     """Rows of K, in the order of the rows over the coordinates; prescribed: present values of closure motions, None if free."""
     pairs = zip(closures, prescribed, strict=True)
-    every = [_directions(tree, closure, moved, bodies, q, calculus) for closure, moved in pairs]
+    every = [_of_formula(tree, closure, bodies, q, calculus, formula) if isinstance(closure, FormulaClosure)
+             else _directions(tree, closure, moved, bodies, q, calculus) for closure, moved in pairs]  # fmt: skip
     return [every[owner][k] for owner, k in zip(rows.owners, rows.directions, strict=True)]
 
 
@@ -52,22 +57,50 @@ def _directions(
 ) -> list[TwistRow]:
     if closure.frames is None:  # gears and prescribed coordinates act inside joints, not as external wrenches on bodies
         return [TwistRow({}) for _ in closure_rows(tree, closure, bodies, q, prescribed)]
-    held = sorted({tree.place(frame).node for frame in closure.frames} - {ROOT})
-    widths = [TWIST + tree.nodes[k].body.coordinates for k in held]
-    column, twist = calculus.symbols("twist", sum(widths))
-    moved, bent = list(bodies), list(q)
-    starts = [sum(widths[:k]) for k in range(len(widths))]
-    for k, start in zip(held, starts, strict=True):
-        turn, shift = _vec(twist, start), _vec(twist, start + 3)
-        moved[k] = Pose(add(bodies[k].position, shift), _turned(bodies[k].rotation, turn))
-        for number, i in enumerate(tree.nodes[k].own_q):
-            bent[i] = q[i] + twist[start + TWIST + number]
-    rows = calculus.jacobian([c for _, c in closure_rows(tree, closure, moved, bent, prescribed)], column)
-    none = calculus.column([0.0] * len(twist))
-    at_rest = [calculus.substitute(row, column, none) for row in rows]
-    return [
-        TwistRow({k: row[start : start + width] for k, start, width in zip(held, starts, widths, strict=True)}) for row in at_rest
-    ]
+    small = _SmallTwists(tree, sorted({tree.place(frame).node for frame in closure.frames} - {ROOT}), calculus)
+    moved, bent = small.displaced(bodies, q)
+    return small.rows([c for _, c in closure_rows(tree, closure, moved, bent, prescribed)])
+
+
+def _of_formula(
+    tree: Tree, closure: FormulaClosure, bodies: Sequence[Pose], q: Sequence[Scalar], calculus: Calculus, formula: FormulaOfBodies
+) -> list[TwistRow]:
+    """Frames that a formula reads are held from outside; coordinates that it reads are held inside their joints."""
+    small = _SmallTwists(tree, range(len(tree.nodes)), calculus)
+    if closure.nonholonomic:
+        moving = [Twist(pose.rotation.into(turn), pose.rotation.into(shift))
+                  for pose, (turn, shift) in zip(bodies, small.twists, strict=True)]  # fmt: skip
+        return small.rows([formula(closure, bodies, q, moving)])
+    return small.rows([formula(closure, *small.displaced(bodies, q), None)])
+
+
+class _SmallTwists:
+    """Twists of some bodies, in world axes, with the rates of their own coordinates: K is what they change."""
+
+    def __init__(self, tree: Tree, held: Sequence[int], calculus: Calculus) -> None:
+        self._tree, self._held, self._calculus = tree, held, calculus
+        self._widths = [TWIST + tree.nodes[k].body.coordinates for k in held]
+        self._starts = [sum(self._widths[:k]) for k in range(len(held))]
+        self._column, self._twist = calculus.symbols("twist", sum(self._widths))
+
+    @property
+    def twists(self) -> list[tuple[Vec, Vec]]:
+        return [(_vec(self._twist, start), _vec(self._twist, start + 3)) for start in self._starts]
+
+    def displaced(self, bodies: Sequence[Pose], q: Sequence[Scalar]) -> tuple[list[Pose], list[Scalar]]:
+        """Poses and coordinates after these twists."""
+        moved, bent = list(bodies), list(q)
+        for k, start, (turn, shift) in zip(self._held, self._starts, self.twists, strict=True):
+            moved[k] = Pose(add(bodies[k].position, shift), _turned(bodies[k].rotation, turn))
+            for number, i in enumerate(self._tree.nodes[k].own_q):
+                bent[i] = q[i] + self._twist[start + TWIST + number]
+        return moved, bent
+
+    def rows(self, scalars: Sequence[Scalar]) -> list[TwistRow]:
+        none = self._calculus.column([0.0] * len(self._twist))
+        rows = [self._calculus.substitute(row, self._column, none) for row in self._calculus.jacobian(scalars, self._column)]
+        places = list(zip(self._held, self._starts, self._widths, strict=True))
+        return [TwistRow({k: row[start : start + width] for k, start, width in places}) for row in rows]
 
 
 def wrenches(rows: Sequence[TwistRow], multipliers: Sequence[Scalar]) -> dict[int, Wrench]:

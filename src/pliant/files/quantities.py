@@ -109,6 +109,8 @@ UNITS: dict[tuple[Any, str], str] = {
     (System.close, "stiffness"): STIFFNESS,
     (System.close, "damping"): DRAG,
     (System.close, "motion"): EITHER,
+    (System.constrain, "stiffness"): STIFFNESS,
+    (System.constrain, "damping"): DRAG,
 }
 
 # Units of these quantities along a sliding and about a rotating coordinate. The last four belong to laws at the stops of joints.
@@ -139,6 +141,9 @@ CHOICES: dict[tuple[Any, str], Iterable[str]] = {
     (System.event, "direction"): tuple(force.DIRECTIONS),
     (System.close, "kind"): tuple(closure.CLOSURES),
     (System.close, "by"): closure.WAYS,
+    (System.constrain, "kind"): closure.KINDS_OF_CONSTRAINT,
+    (System.constrain, "unit"): ("m", "rad"),
+    (System.constrain, "by"): closure.WAYS,
 }
 FREE_TEXTS = (  # checked by the model or the solver, or names chosen by the user
     (RunSettings, "formulation"),

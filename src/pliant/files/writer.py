@@ -28,7 +28,7 @@ from pliant.files.written import (
     write_truth,
 )
 from pliant.model.body import Body
-from pliant.model.closure import CLOSURE_TOLERANCE, SPRINGS, Closure, own_fields
+from pliant.model.closure import CLOSURE_TOLERANCE, HOLONOMIC, NONHOLONOMIC, SPRINGS, Closure, FormulaClosure, own_fields
 from pliant.model.force import Condition, PointForce, PointMoment
 from pliant.model.joint import Joint, Weld
 from pliant.model.joint_friction import JointFriction
@@ -76,7 +76,8 @@ def _dumped(system: System, run: RunSettings | None, values: Mapping[str, float]
         "motors": {m.name: write_motor(system, m) for m in system.motors.values()},
         "struts": {s.name: write_strut(system, s) for s in system.struts.values()},
         "contacts": write_contacts(system),
-        "closures": {c.name: _closure(system, c) for c in system.closures.values()},
+        "closures": {c.name: _closure(system, c) for c in system.closures.values() if not isinstance(c, FormulaClosure)},
+        "constraints": {c.name: _constraint(c) for c in system.closures.values() if isinstance(c, FormulaClosure)},
         "events": {c.name: _event(c) for c in system.conditions.values()},
         "states": {s.name: {"rate": _signal(f"state {s.name!r}", s.rate), "start": s.start} for s in system.own_states.values()},
         "sampled": {c.name: _controller(c) for c in system.controllers.values()},
@@ -191,6 +192,16 @@ def _closure(system: System, closure: Closure) -> Data:
     data["by"] = closure.by
     if closure.friction:
         data["friction"] = write(Mapping[str, JointFriction], closure.friction, f"{part}: friction")
+    return data | ({"stiffness": closure.stiffness, "damping": closure.damping} if closure.by == SPRINGS else {})
+
+
+def _constraint(closure: FormulaClosure) -> Data:
+    data: Data = {"formula": write_function(closure.part, closure.formula)}
+    data |= {
+        "kind": NONHOLONOMIC if closure.nonholonomic else HOLONOMIC,
+        "unit": "rad" if closure.angular else "m",
+        "by": closure.by,
+    }
     return data | ({"stiffness": closure.stiffness, "damping": closure.damping} if closure.by == SPRINGS else {})
 
 

@@ -16,10 +16,11 @@ from pliant.model.frame import Frame
 from pliant.model.joint import BALL, ROTATION, TRANSLATION, Motion, surfaces_of
 from pliant.model.joint_friction import Frictions, JointFriction, frictions_of
 from pliant.model.play import Backlash
-from pliant.model.signal import MotionTable, Prescribed, PrescribedMotion, prescribed
+from pliant.model.signal import Formula, MotionTable, Prescribed, PrescribedMotion, prescribed
 
 MULTIPLIERS, SPRINGS, BACKLASH = "multipliers", "springs", "backlash"
 WAYS = (MULTIPLIERS, SPRINGS, BACKLASH)  # the last is for gears with backlash
+HOLONOMIC, NONHOLONOMIC = KINDS_OF_CONSTRAINT = ("holonomic", "nonholonomic")
 Z = (0.0, 0.0, 1.0)
 PARALLEL = 1e-9  # two axes are parallel if the cosine between them differs from 1 by less than this
 
@@ -320,6 +321,31 @@ class PrescribedClosure(Closure):
     @property
     def motions(self) -> tuple[PrescribedMotion | None, ...]:
         return self.motion if isinstance(self.motion, tuple) else (self.motion,)
+
+
+# ---- conditions of one's own
+
+
+@dataclass(frozen=True)
+class FormulaClosure(Closure):
+    """A formula of (t, q, v) stays zero: one of positions, or one of speeds, in which it is linear (non-holonomic)."""
+
+    kind = "formula"
+
+    _: KW_ONLY
+    formula: Formula
+    nonholonomic: bool = False
+    angular: bool = False  # whether it is an angle or an angular speed rather than a distance or a speed
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.nonholonomic and self.by == SPRINGS:
+            rule = "must be 'multipliers' for a non-holonomic constraint: no spring can act on a speed"
+            raise ModelError.of(self.part, "by", rule, self.by)
+
+    @property
+    def part(self) -> str:
+        return f"constraint {self.name!r}"
 
 
 CLOSURES: dict[str, type[Closure]] = {

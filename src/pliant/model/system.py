@@ -11,7 +11,18 @@ from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.beam import AUTO, Beam
 from pliant.model.body import ROOT, TIP, Body
-from pliant.model.closure import CLOSURE_TOLERANCE, MULTIPLIERS, Closure, GearClosure, closure, closure_tolerance
+from pliant.model.closure import (
+    CLOSURE_TOLERANCE,
+    HOLONOMIC,
+    KINDS_OF_CONSTRAINT,
+    MULTIPLIERS,
+    NONHOLONOMIC,
+    Closure,
+    FormulaClosure,
+    GearClosure,
+    closure,
+    closure_tolerance,
+)
 from pliant.model.contact import Capsule, ContactPair, Plane, Point, Sphere, balls
 from pliant.model.cut_joint import CutJoint
 from pliant.model.force import DIRECTIONS, EXPRESSED, Condition, Drive, PointForce, PointMoment
@@ -27,9 +38,10 @@ from pliant.model.parameter import Parameter, expression_of
 from pliant.model.play import Backlash
 from pliant.model.resolve import parameters_of
 from pliant.model.rigid import Payload, RigidBody
+from pliant.model.rolling import rolling
 from pliant.model.sampled import Sampled, Update, controller
 from pliant.model.segmented import SegmentedBeam
-from pliant.model.signal import Constant, PrescribedMotion, Signal, signal
+from pliant.model.signal import Constant, Formula, PrescribedMotion, Signal, signal
 from pliant.model.strut import Strut, strut_force
 from pliant.model.telescopic import TelescopicBeam
 from pliant.results import rich_display
@@ -381,6 +393,47 @@ class System:
         self.closures[name] = made
         for coordinate in made.coordinates or ():
             self._refer(coordinate)
+
+    def constrain(
+        self,
+        name: str,
+        formula: Any,
+        kind: str = HOLONOMIC,
+        *,
+        unit: str = "m",
+        by: str = MULTIPLIERS,
+        stiffness: float | None = None,
+        damping: float = 0.0,
+    ) -> None:
+        """Hold formula(t, q, v) at zero, as in constrain("rod", lambda t, q, v: q.distance(a, b) - 0.3).
+
+        kind "holonomic": the formula reads t, q and frames, as in q.position(arm.tip), but no rates. "nonholonomic": it is linear
+        in rates, v["cart.x"] or q.velocity(arm.tip): a(q, t) v - b(q, t) = 0, as of wheels and blades. unit: "m" or "rad", of the
+        formula or of its integral over time. by, stiffness, damping: as for `close`; springs hold positions only.
+        """
+        self._check_new_name(name)
+        check.choice(f"constraint {name!r}", "kind", kind, KINDS_OF_CONSTRAINT)
+        check.choice(f"constraint {name!r}", "unit", unit, ("m", "rad"))
+        held = formula if isinstance(formula, Formula) else Formula(formula)
+        self.closures[name] = FormulaClosure(name, name, None, by=by, stiffness=stiffness, damping=damping, formula=held,
+                                             nonholonomic=kind != HOLONOMIC, angular=unit == "rad")  # fmt: skip
+
+    def roll(self, name: str, wheel: Frame, radius: float, against: Plane, axis: Any = "z") -> None:
+        """Let a wheel roll on a plane without slip and without leaving it.
+
+        wheel: a frame at its centre; axis: of its rim, in the axes of its body. Three constraints: "name height" holds the rim on
+        the plane, "name along" and "name across" hold the speed of its lowest point at zero.
+        """
+        part = f"wheel {name!r}"
+        check.instance(part, "wheel", wheel, Frame, "a frame such as disk.root")
+        check.instance(part, "against", against, Plane, "a Plane")
+        self._check_held_frames(part, wheel, against.on)
+        height, (along, across) = rolling(
+            wheel, check.positive(part, "radius", radius, "m"), check.axis(part, "axis", axis), against
+        )
+        self.constrain(f"{name} height", height)
+        for row, slip in (("along", along), ("across", across)):
+            self.constrain(f"{name} {row}", slip, NONHOLONOMIC)
 
     def _check_held_frames(self, part: str, a: Any, b: Any) -> None:
         for label, frame in (("a", a), ("b", b)):

@@ -20,6 +20,7 @@ from pliant.integrate.methods.method import METHODS, Auto, Method
 from pliant.integrate.status import Status
 from pliant.integrate.time_pieces import FINE_SAMPLES
 from pliant.model import check
+from pliant.model.refused import refuse_constraints_of_speeds
 from pliant.model.system import System
 from pliant.results.contacts import ContactTable
 from pliant.results.contents import EventRecord
@@ -265,6 +266,8 @@ class Run:
         from pliant.integrate.stepper import MAX_STEPS
 
         self.compiled, self.traced, self.t_end, self.stages = compiled, compiled.traced, t_end, stages
+        if method.needs_partition:
+            refuse_constraints_of_speeds(self.traced.system, f"a run by {type(method).__name__}, which integrates coordinates only")
         if state is not None:
             state.check_fits(self.traced.columns, self.traced.y0.size)
         self.y0, self.t_first = (self.traced.y0, t_start) if state is None else (state.y, state.t_first)

@@ -19,6 +19,7 @@ from pliant.errors import ModelError
 from pliant.model.closure import (
     Closure,
     CylindricalClosure,
+    FormulaClosure,
     PlanarClosure,
     PrescribedClosure,
     PrismaticClosure,
@@ -112,6 +113,8 @@ def _carry_over(system: System, found: System, rename: Mapping[str, str]) -> Non
 
 def _held_by_name(closure: Closure, found: System, rename: Mapping[str, str]) -> Closure:
     """A closure that names coordinates, with their new names."""
+    if isinstance(closure, FormulaClosure):
+        return replace(closure, formula=replace(closure.formula, function=_asked_by_joint(closure.formula.function, rename)))
     names = [rename[name] for name in closure.coordinates]
     if not names:
         return closure

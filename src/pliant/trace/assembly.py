@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.codegen.tracer import Tracer
-from pliant.dynamics.closures import PrescribedValues, rows
+from pliant.dynamics.closures import FormulaAt, PrescribedValues, rows
 from pliant.dynamics.kinematics import place_pose, poses
 from pliant.dynamics.retraction import retract
 from pliant.dynamics.sparse import LeastChange, least_change
 from pliant.dynamics.tree import Tree
 from pliant.errors import SolveError
-from pliant.model.closure import Closure
+from pliant.model.closure import Closure, FormulaClosure
 from pliant.model.joint import BALL, ROTATION
 
 Floats = NDArray[np.float64]
@@ -78,12 +78,14 @@ class _Look:
         prescribed: Sequence[Sequence[PrescribedValues | None]],
         size: float,
         tolerance: float,
+        formula: FormulaAt,
     ) -> None:
         q_column, q = tracer.symbols("q", len(tree.positions))
         v_column, v = tracer.symbols("v", len(tree.rates))
         step_column, step = tracer.symbols("step", len(tree.rates))
-        self.found = rows(tree, closures, q, v, tracer, prescribed)
+        self.found = rows(tree, closures, q, v, tracer, prescribed, formula)
         self.owners = [closures[owner] for owner in self.found.owners]
+        self.of_speeds = [k for k, owner in enumerate(self.owners) if isinstance(owner, FormulaClosure) and owner.nonholonomic]
         self.scale = np.array([1.0 if angular else size for angular in self.found.angular])
         self.units = ["rad" if angular else "m" for angular in self.found.angular]
         self.tolerance = tolerance
@@ -164,17 +166,20 @@ def assemble(
     free: Sequence[int],
     prescribed: Sequence[Sequence[PrescribedValues | None]],
     tolerance: float,
+    formula: FormulaAt,
 ) -> Assembly:
     """Close the loops from a rough start by Gauss-Newton on all free coordinates, with the smallest change.
 
     prescribed: the motions that closures follow, at the start. tolerance: the residual allowed in rows that others imply, as a
-    fraction of the mechanism's size (or of 1 rad).
+    fraction of the mechanism's size (or of 1 rad). formula: values of closures given by formulas, at the start.
     """
     if not closures:
         return Assembly(q0, v0, ())
     size = size_of(tree, closures, q0)
-    look = _Look(tree, closures, tracer, free, prescribed, size, tolerance)
-    position = _closed(look, q0, v0)
+    look = _Look(tree, closures, tracer, free, prescribed, size, tolerance, formula)
+    # rows of speeds do not keep coordinates from closing the loops
+    left = [*look.at(q0, v0).implied, *look.of_speeds] if look.of_speeds else None
+    position = _closed(look, q0, v0, left=left)
     seen = look.at(position, v0)
     if not look.closed(seen):
         raise SolveError(_not_closed(look, seen, _nearest(look, q0, v0)))
@@ -325,7 +330,7 @@ def _left_out(look: _Look, seen: _Seen) -> tuple[str, ...]:
 def _stuck_loops(look: _Look, seen: _Seen) -> tuple[str, ...]:
     """A warning about loops in which nothing can move although others can: the bodies in them stay where they are."""
     said = []
-    fixed = [k for k, owner in enumerate(look.owners) if not owner.prescribed]
+    fixed = [k for k, owner in enumerate(look.owners) if not owner.prescribed and not isinstance(owner, FormulaClosure)]
     for coordinates, coupled in _groups([seen.whole[k] for k in fixed]):
         group = [fixed[row] for row in coupled]
         if len(group) >= len(coordinates) == look.rank(seen, group):

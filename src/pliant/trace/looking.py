@@ -16,6 +16,7 @@ import numpy as np
 from pliant.codegen.tracer import Scalar, Tracer
 from pliant.errors import PliantError
 from pliant.model.captured import captured, globals_read, names_read
+from pliant.model.closure import FormulaClosure
 from pliant.model.frame import GROUND, Frame
 from pliant.model.parameter import Expression, evaluated, expression_of
 from pliant.model.signal import Formula
@@ -44,6 +45,7 @@ def frames_read(system: System, values: Mapping[str, float]) -> tuple[Frame, ...
 def _functions(system: System) -> Iterator[Any]:
     yield from (signal.function for signal in signals_of(system) if isinstance(signal, Formula))
     yield from (condition.function for condition in system.conditions.values())
+    yield from (closure.formula.function for closure in system.closures.values() if isinstance(closure, FormulaClosure))
     for controller in system.controllers.values():
         update = controller.update
         yield from update.values() if isinstance(update, Mapping) else () if update is None else (update,)

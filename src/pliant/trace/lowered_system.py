@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.dynamics.tree import Tree
+from pliant.model.closure import FormulaClosure
 from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, PiecewiseLinear, Signal
 from pliant.model.system import System
 from pliant.trace.assembly import Assembly
@@ -90,6 +91,9 @@ def breakpoints(system: System) -> tuple[float, ...]:
     for signal in signals_of(system):
         if not isinstance(signal, Constant):
             times.update(signal.breakpoints)
+    for closure in system.closures.values():
+        if isinstance(closure, FormulaClosure):
+            times.update(closure.formula.breakpoints)
     motions = [motion for link in system.links.values() for motion in link.prescribed.values()]
     for motion in [*motions, *(motion for closure in system.closures.values() for motion in closure.prescribed)]:
         times.update(motion.breakpoints)

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Self
 
 import casadi as ca
 
 from pliant.codegen.numbers import Number
 from pliant.codegen.tracer import Scalar, TracedScalar, Tracer
 from pliant.dynamics.cut_joint import CutJointState, cut_joint_state
-from pliant.dynamics.kinematics import poses, twists
+from pliant.dynamics.kinematics import Pose, Twist, poses, twists
 from pliant.dynamics.loads import AppliedForces, applied_forces, damped_stops
 from pliant.dynamics.motors import MotorState, push_motors
 from pliant.dynamics.struts import StrutState, strut_states
 from pliant.dynamics.tree import Tree
 from pliant.errors import ModelError
+from pliant.model.closure import FormulaClosure
 from pliant.model.coordinate_pair import Pair, coordinate_pairs
 from pliant.model.motor import COMMAND, MotorDrive
 from pliant.model.parameter import evaluated, expression_of
@@ -60,6 +62,8 @@ class Signals:
         self.sampled_column, sampled = self.tracer.symbols("sampled", len(held))
         self.sampled = dict(zip(held, sampled, strict=True))  # outputs and memories of controllers
         self.motors: list[MotorState] = []
+        self._given_bodies: Sequence[Pose] | None = None
+        self._given_moving: Sequence[Twist] | None = None
         self._own_rates: dict[str, Scalar] = {}
         self._under_way: list[str] = []  # states whose rates are being computed
 
@@ -94,6 +98,8 @@ class Signals:
         motions = [(self.tree.positions[one.q], one.motion) for one in self.tree.prescribed]
         motions += [(closure.name, motion) for closure in self.system.closures.values() for motion in closure.prescribed]
         owners += [name for name, motion in motions if isinstance(motion, Prescribed) and motion.function is function]
+        owners += [closure.name for closure in self.system.closures.values()
+                   if isinstance(closure, FormulaClosure) and closure.formula.function is function]  # fmt: skip
         owners += [condition.name for condition in self.system.conditions.values() if condition.function is function]
         return f"formula of {owners[0]!r}" if owners else "formula"
 
@@ -110,8 +116,27 @@ class Signals:
     def _formula(self, function: Any, t: Scalar) -> Scalar:
         return self._scalar(called(function, t, *self.seen(self._part(function))))
 
-    def seen(self, part: str) -> tuple[NamedScalars, NamedScalars]:
-        """q and v as formulas see them; part: the formula's owner."""
+    def elsewhere(
+        self,
+        q: Sequence[Scalar],
+        v: Sequence[Scalar],
+        bodies: Sequence[Pose] | None = None,
+        moving: Sequence[Twist] | None = None,
+    ) -> Self:
+        """The same mechanism at other coordinates and rates; poses and twists of its bodies, if these are moved by themselves."""
+        there = copy.copy(self)
+        for name in ("cut_joint_states", "strut_states", "bodies", "moving"):
+            vars(there).pop(name, None)
+        there.q, there.v, there._given_bodies, there._given_moving = list(q), list(v), bodies, moving
+        return there
+
+    def constraint(self, closure: FormulaClosure, t: Scalar) -> Scalar:
+        """The formula of a closure, which may read coordinates, rates and frames, but no states."""
+        q, v = self.seen(closure.part, states=False)
+        return self._scalar(called(closure.formula.function, t, q, v))
+
+    def seen(self, part: str, states: bool = True) -> tuple[NamedScalars, NamedScalars]:
+        """q and v as formulas see them; part: the formula's owner; states: whether they see states besides coordinates."""
         found = [one for each in self.cut_joint_states for one in each.coordinates]
         apart = list(self.system.cut_joints.values())
         positions = [*self.tree.positions, *(name for cut_joint in apart for name in cut_joint.positions)]
@@ -122,7 +147,11 @@ class Signals:
         v |= {state.strut.name: state.rate for state in self.strut_states}
         own = dict(zip(self.system.states, self.own, strict=True)) | self.sampled
         later = {name: partial(self.own_rate, name) for name in self.system.states}
-        world = World(self.plain_system, self.plain_values, self.tree, self.q, self.v, part, self.plain_system is not self.system)
+        shared = self.plain_system is not self.system
+        world = World(self.plain_system, self.plain_values, self.tree, self.q, self.v, part, shared, self._given_bodies,
+                      self._given_moving)  # fmt: skip
+        if not states:
+            return NamedScalars("q", q, world=world, part=part), NamedScalars("v", v, part=part)
         told = {f"{drive.name}.{COMMAND}": partial(self._command, drive) for drive in self.system.motors.values()}
         return (NamedScalars("q", q, own, later=told, world=world, part=part), NamedScalars("v", v, later=later, part=part))
 

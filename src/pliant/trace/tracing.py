@@ -31,7 +31,7 @@ from pliant.dynamics.contact import ContactForce, ContactKinematics, bristle_cou
 from pliant.dynamics.forward import Forward
 from pliant.dynamics.gibbs_appell import Wrench
 from pliant.dynamics.joint_friction import RubbingJoint, rubbing_joints
-from pliant.dynamics.kinematics import poses, twists
+from pliant.dynamics.kinematics import Pose, Twist, poses, twists
 from pliant.dynamics.loads import AppliedForces, BodyLoad
 from pliant.dynamics.reactions import reactions
 from pliant.dynamics.retraction import retract
@@ -40,7 +40,7 @@ from pliant.dynamics.tree import Node, RememberedTree, Tree, build_tree
 from pliant.errors import ModelError, SolveError
 from pliant.model import check
 from pliant.model.beam import Beam
-from pliant.model.closure import Closure
+from pliant.model.closure import Closure, FormulaClosure
 from pliant.model.signal import Formula, Prescribed
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
@@ -396,6 +396,8 @@ class Trace(Signals):
             found = [self._prescribed_values(motion)[0] for motion in motions if isinstance(motion, Prescribed)]
             found += [self.read(signal) for signal in signals_of(self.system) if isinstance(signal, Formula)]
         found += [self._formula(condition.function, self.t) for condition in self.system.conditions.values()]
+        given = [closure for closure in self.system.closures.values() if isinstance(closure, FormulaClosure)]
+        found += [self._formula_at(closure, self.q, self.v, 0.0) for closure in given]
         return [x for x in found if ca.depends_on(self.tracer.sx(x), self.t_column)]
 
     def close(self, applied: AppliedForces) -> Closures:
@@ -430,9 +432,9 @@ class Trace(Signals):
     def twist_rows(self, closures: Closures) -> list[TwistRow]:
         """K of all rows, exact ones first."""
         state, places = (poses(self.tree, self.q), self.q, self.tracer), self.places_of(closures.exact)
-        hard = twist_rows(self.tree, closures.exact, closures.hard, places, *state)
+        hard = twist_rows(self.tree, closures.exact, closures.hard, places, *state, self._formula_of_bodies)
         places = self.places_of(closures.soft_closures)
-        return hard + twist_rows(self.tree, closures.soft_closures, closures.soft, places, *state)
+        return hard + twist_rows(self.tree, closures.soft_closures, closures.soft, places, *state, self._formula_of_bodies)
 
     def places_of(self, closures: Sequence[Closure]) -> list[list[Scalar]]:
         """Present positions of the motions that closures follow."""
@@ -440,7 +442,18 @@ class Trace(Signals):
 
     def rows_of(self, closures: Sequence[Closure]) -> ConstraintRows:
         """Residuals of closures at the traced state, with their derivatives."""
-        return rows(self.tree, closures, self.q, self.v, self.tracer, self._followed(closures))
+        return rows(self.tree, closures, self.q, self.v, self.tracer, self._followed(closures), self._formula_at)
+
+    def _formula_at(self, closure: FormulaClosure, q: Sequence[Scalar], v: Sequence[Scalar], late: Scalar) -> Scalar:
+        """The formula of a closure at coordinates and rates, some time after the present."""
+        return self.elsewhere(q, v).constraint(closure, self._clock(closure.formula.breakpoints) + late)
+
+    def _formula_of_bodies(
+        self, closure: FormulaClosure, bodies: Sequence[Pose], q: Sequence[Scalar], moving: Sequence[Twist] | None
+    ) -> Scalar:
+        """The formula of a closure for given poses and twists of the bodies."""
+        there = self.elsewhere(q, self.v, bodies, moving)
+        return there.constraint(closure, self._clock(closure.formula.breakpoints))
 
     def _followed(self, closures: Sequence[Closure]) -> list[list[tuple[Scalar, Scalar, Scalar] | None]]:
         """The motions that closures follow: position, rate, acceleration."""
@@ -458,7 +471,10 @@ class Trace(Signals):
             q0[coordinate.q], v0[coordinate.v] = values[k], values[len(self.prescribed) + k]
         rest = iter(values[2 * len(self.prescribed) :].tolist())
         at_start = [[None if m is None else (next(rest), next(rest), next(rest)) for m in one] for one in followed]
-        found = assemble(self.tree, exact, self.tracer, q0, v0, self.free_v, at_start, self.system.closure_tolerance)
+        found = assemble(
+            self.tree, exact, self.tracer, q0, v0, self.free_v, at_start, self.system.closure_tolerance,
+            lambda closure, q, v, late: self.elsewhere(q, v).constraint(closure, self.t_start + late),
+        )  # fmt: skip
         moved = what_moved(self.tree, (q0, v0), (found.q, found.v), (self.free_q, self.free_v), found.size)
         self.warnings += moved
         self.start_q, self.start_v, self.locked = found.q, found.v, found.locked
@@ -593,7 +609,11 @@ class Trace(Signals):
         if self.formulation == "lagrange":
             sprung = [c for c in self.system.closures.values() if c.by == "springs"]
             places = self.places_of(sprung)
-            return lagrange.forward_dynamics(*state, self.tracer, lambda q: stored_energy(self.tree, sprung, q, places))
+            return lagrange.forward_dynamics(
+                *state,
+                self.tracer,
+                lambda q: stored_energy(self.tree, sprung, q, places, lambda closure: self._formula_at(closure, q, self.v, 0.0)),
+            )
         if self.formulation == "gibbs":
             return gibbs.forward_dynamics(*state, self.tracer)
         if self.formulation == "denoc":

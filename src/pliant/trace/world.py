@@ -59,21 +59,24 @@ class World:
         v: Sequence[Scalar],
         part: str,
         shared: bool,
+        bodies: Sequence[Pose] | None = None,
+        moving: Sequence[Twist] | None = None,
     ) -> None:
         """system: with plain numbers; values: of parameters that define frames; part: the formula's owner.
 
-        shared: whether the equations are to serve other numbers too.
+        shared: whether the equations are to serve other numbers too. bodies, moving: poses and twists, if not those of q and v.
         """
         self._system, self._values, self._tree, self._q, self._v = system, values, tree, q, v
         self._part, self._shared = part, shared
+        self._given_bodies, self._given_moving = bodies, moving
 
     @cached_property
     def _bodies(self) -> list[Pose]:
-        return poses(self._tree, self._q)
+        return poses(self._tree, self._q) if self._given_bodies is None else list(self._given_bodies)
 
     @cached_property
     def _moving(self) -> list[Twist]:
-        return twists(self._tree, self._q, self._v)
+        return twists(self._tree, self._q, self._v) if self._given_moving is None else list(self._given_moving)
 
     def _place(self, place: Any) -> Place:
         frame = frame_of(self._system, place, self._values, self._part)
