@@ -355,6 +355,7 @@ DRAWINGS: dict[str, Drawing] = {
     "friction-laws": curves("slip speed, mm/s", "coefficient of friction", _frictions),
     "loops": snapshots(0.0, 0.5, 0.8),
     "loop-conditions": snapshots(0.0, 0.25, 0.5),
+    "constraints": curves("x, m", "y, m", lambda n: {"": (n["run"]["body.x"], n["run"]["body.y"])}),
     "absolute-coordinates": lambda n: curves(TIME, "force, N", _reactions)(n),
     "running": lambda n: pl.plot.coordinates(n["result"], ["rod.angle", "rod.y1"]),
     "methods": lambda n: _bars(list(n["evaluations"]), list(n["evaluations"].values()), "evaluations of the right-hand side"),

@@ -269,6 +269,24 @@ constraints:
     assert ends[1] == ends[2] == pytest.approx(ends[0], abs=1e-12)
 
 
+def test_files_hold_wheels() -> None:
+    text = """
+pliant: 1
+system: disk
+gravity: [2, -9]
+bodies:
+  disk:
+    rigid: {mass: 2 kg, inertia: 0.05 kg*m^2}
+    joint: {planar: {position: [0, 20 cm]}}
+wheels:
+  rim: {wheel: disk.root, radius: 20 cm, against: {plane: {normal: y}}}
+"""
+    system = pl.loads_model(text).system
+    again = pl.loads_model(pl.dump_model(system)).system
+    ends = [pl.simulate(each, 1.0, save=[1.0])["disk.x"][-1] for each in (system, again)]
+    assert ends[0] == ends[1] == pytest.approx(0.5 * 2.0 / (1.0 + 0.05 / (2.0 * 0.2**2)), abs=1e-9)
+
+
 def test_lanes_hold_constraints_too() -> None:
     system = sleigh(angle=pl.Parameter("angle", 0.0))
     options = {"parameters": {"angle": np.linspace(0.0, 0.3, 4)}, "method": pl.DOP853(rtol=1e-9, atol=1e-12)}

@@ -59,7 +59,7 @@ def write_contacts(system: System) -> Data:
     calls: dict[str, list[Data]] = {}
     for name, pairs in _calls(system):
         part, first = f"contact {name!r}", pairs[0]
-        data: Data = {"points": _write_points(system, pairs), "against": _write_shape(system, first.against)}
+        data: Data = {"points": _write_points(system, pairs), "against": write_shape(system, first.against)}
         data["normal"] = _write_law(Normal, f"{part}: normal", first.normal)
         if first.friction is not None:
             data["friction"] = _write_law(Friction, f"{part}: friction", first.friction)
@@ -109,11 +109,11 @@ def _write_points(system: System, pairs: Sequence[ContactPair]) -> Any:
     k = 0
     while k < len(pairs):
         if k + 1 < len(pairs) and _is_capsule(system, pairs[k], pairs[k + 1]):
-            points.append(_write_shape(system, _capsule(pairs[k], pairs[k + 1])))
+            points.append(write_shape(system, _capsule(pairs[k], pairs[k + 1])))
             k += 2
         else:
             ball = pairs[k].ball
-            points.append(write_place(system, ball.at) if isinstance(ball, Point) else _write_shape(system, ball))
+            points.append(write_place(system, ball.at) if isinstance(ball, Point) else write_shape(system, ball))
             k += 1
     return points
 
@@ -135,7 +135,7 @@ def _capsule(first: ContactPair, second: ContactPair) -> Capsule:
     return next((capsule for capsule in made if capsule.ends()[1] == second.ball), made[0])
 
 
-def _write_shape(system: System, shape: Any) -> Data:
+def write_shape(system: System, shape: Any) -> Data:
     data: Data = {}
     for name in vocabulary.field_hints(type(shape)):
         value = getattr(shape, name)

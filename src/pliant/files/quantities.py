@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from pliant.files.run_settings import RunSettings
-from pliant.model import beam, closure, damping, force, modes, telescopic
+from pliant.model import beam, closure, damping, force, modes, rolling, telescopic
 from pliant.model.beam import Beam
 from pliant.model.friction_law import BristleLaw, CustomFriction, DryFriction, LuGre
 from pliant.model.joint import Cylindrical, Damper, Joint, Planar, Prismatic, Revolute, Spring
@@ -141,7 +141,7 @@ CHOICES: dict[tuple[Any, str], Iterable[str]] = {
     (System.event, "direction"): tuple(force.DIRECTIONS),
     (System.close, "kind"): tuple(closure.CLOSURES),
     (System.close, "by"): closure.WAYS,
-    (System.constrain, "kind"): closure.KINDS_OF_CONSTRAINT,
+    (System.constrain, "kind"): rolling.KINDS_OF_CONSTRAINT,
     (System.constrain, "unit"): ("m", "rad"),
     (System.constrain, "by"): closure.WAYS,
 }

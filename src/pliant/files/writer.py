@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from pliant.errors import ModelError
-from pliant.files.contacts import write_contacts
+from pliant.files.contacts import write_contacts, write_shape
 from pliant.files.motors import write_motor
 from pliant.files.named_numbers import alike
 from pliant.files.places import write_place
@@ -28,11 +28,12 @@ from pliant.files.written import (
     write_truth,
 )
 from pliant.model.body import Body
-from pliant.model.closure import CLOSURE_TOLERANCE, HOLONOMIC, NONHOLONOMIC, SPRINGS, Closure, FormulaClosure, own_fields
+from pliant.model.closure import CLOSURE_TOLERANCE, SPRINGS, Closure, FormulaClosure, own_fields
 from pliant.model.force import Condition, PointForce, PointMoment
 from pliant.model.joint import Joint, Weld
 from pliant.model.joint_friction import JointFriction
 from pliant.model.resolve import checked_values
+from pliant.model.rolling import HOLONOMIC, NONHOLONOMIC, Wheel
 from pliant.model.sampled import Sampled
 from pliant.model.segmented import SegmentedBeam
 from pliant.model.signal import Constant, Formula, PrescribedMotion, Signal
@@ -68,6 +69,7 @@ def _dumped(system: System, run: RunSettings | None, values: Mapping[str, float]
         data["parts"] = {name: _body(body) for name, body in shared}
     data["bodies"] = {link.name: _link(system, link, shared) for link in links}
     loads = system.loads.values()
+    given = [closure for closure in system.closures.values() if isinstance(closure, FormulaClosure)]
     sections = {
         "drives": {d.name: {"coordinate": d.coordinate, "effort": _signal(f"drive {d.name!r}", d.effort)}
                    for d in system.drives.values()},
@@ -77,7 +79,8 @@ def _dumped(system: System, run: RunSettings | None, values: Mapping[str, float]
         "struts": {s.name: write_strut(system, s) for s in system.struts.values()},
         "contacts": write_contacts(system),
         "closures": {c.name: _closure(system, c) for c in system.closures.values() if not isinstance(c, FormulaClosure)},
-        "constraints": {c.name: _constraint(c) for c in system.closures.values() if isinstance(c, FormulaClosure)},
+        "constraints": {c.name: _constraint(c) for c in given if c.wheel is None},
+        "wheels": {c.wheel.name: _wheel(system, c.wheel) for c in given if c.wheel is not None},
         "events": {c.name: _event(c) for c in system.conditions.values()},
         "states": {s.name: {"rate": _signal(f"state {s.name!r}", s.rate), "start": s.start} for s in system.own_states.values()},
         "sampled": {c.name: _controller(c) for c in system.controllers.values()},
@@ -203,6 +206,11 @@ def _constraint(closure: FormulaClosure) -> Data:
         "by": closure.by,
     }
     return data | ({"stiffness": closure.stiffness, "damping": closure.damping} if closure.by == SPRINGS else {})
+
+
+def _wheel(system: System, wheel: Wheel) -> Data:
+    return {"wheel": write_place(system, wheel.wheel), "radius": wheel.radius, "against": write_shape(system, wheel.against),
+            "axis": list(wheel.axis)}  # fmt: skip
 
 
 def _closure_field(part: str, value: Any) -> Any:

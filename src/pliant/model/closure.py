@@ -16,11 +16,11 @@ from pliant.model.frame import Frame
 from pliant.model.joint import BALL, ROTATION, TRANSLATION, Motion, surfaces_of
 from pliant.model.joint_friction import Frictions, JointFriction, frictions_of
 from pliant.model.play import Backlash
+from pliant.model.rolling import Wheel
 from pliant.model.signal import Formula, MotionTable, Prescribed, PrescribedMotion, prescribed
 
 MULTIPLIERS, SPRINGS, BACKLASH = "multipliers", "springs", "backlash"
 WAYS = (MULTIPLIERS, SPRINGS, BACKLASH)  # the last is for gears with backlash
-HOLONOMIC, NONHOLONOMIC = KINDS_OF_CONSTRAINT = ("holonomic", "nonholonomic")
 Z = (0.0, 0.0, 1.0)
 PARALLEL = 1e-9  # two axes are parallel if the cosine between them differs from 1 by less than this
 
@@ -336,6 +336,9 @@ class FormulaClosure(Closure):
     formula: Formula
     nonholonomic: bool = False
     angular: bool = False  # whether it is an angle or an angular speed rather than a distance or a speed
+    wheel: Wheel | None = None  # of which it is a row
+
+    OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("wheel",)
 
     def __post_init__(self) -> None:
         super().__post_init__()

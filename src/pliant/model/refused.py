@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pliant.errors import ModelError
 from pliant.model import check
-from pliant.model.closure import NONHOLONOMIC, FormulaClosure
+from pliant.model.closure import FormulaClosure
+from pliant.model.rolling import NONHOLONOMIC
 from pliant.model.system import System
 
 

@@ -3,22 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from pliant.model import check
 from pliant.model.check import Vector
 from pliant.model.contact import Plane
 from pliant.model.frame import Frame
 from pliant.scalar import sqrt
 
-Formula = Callable[[Any, Any, Any], Any]
+OfState = Callable[[Any, Any, Any], Any]
+HOLONOMIC, NONHOLONOMIC = KINDS_OF_CONSTRAINT = ("holonomic", "nonholonomic")
 AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
-def rolling(wheel: Frame, radius: Any, axis: Vector, plane: Plane) -> tuple[Formula, tuple[Formula, Formula]]:
-    """(the height of the rim's lowest point above the plane, m; the speeds of that point along the plane, m/s).
+@dataclass(frozen=True)
+class Wheel:
+    """A wheel that rolls on a plane without slip and without leaving it."""
 
-    wheel: a frame at the centre; axis: of the rim, in the axes of the wheel's body. The lowest point is the centre minus the radius
-    along u, the part of the plane's normal that is across the axis.
+    name: str
+    wheel: Frame  # at its centre
+    radius: float  # m
+    against: Plane
+    axis: Vector  # of the rim, in the axes of the wheel's body
+
+    def __post_init__(self) -> None:
+        part = f"wheel {self.name!r}"
+        check.instance(part, "wheel", self.wheel, Frame, "a frame such as disk.root")
+        check.instance(part, "against", self.against, Plane, "a Plane")
+        object.__setattr__(self, "radius", check.positive(part, "radius", self.radius, "m"))
+        object.__setattr__(self, "axis", check.axis(part, "axis", self.axis))
+
+    @property
+    def rows(self) -> dict[str, tuple[OfState, str]]:
+        """By name: the formulas that stay zero, and of which kind they are."""
+        height, along, across = _rolling(self.wheel, self.radius, self.axis, self.against)
+        return {f"{self.name} height": (height, HOLONOMIC), f"{self.name} along": (along, NONHOLONOMIC),
+                f"{self.name} across": (across, NONHOLONOMIC)}  # fmt: skip
+
+
+def _rolling(wheel: Frame, radius: Any, axis: Vector, plane: Plane) -> tuple[OfState, OfState, OfState]:
+    """The height of the rim's lowest point above the plane, m, and the speeds of that point in two directions along it, m/s.
+
+    The lowest point is the centre minus the radius along u, the part of the plane's normal that is across the axis.
     """
     normal, marks = plane.normal, [wheel.moved(offset) for offset in AXES]
 
@@ -36,7 +63,7 @@ def rolling(wheel: Frame, radius: Any, axis: Vector, plane: Plane) -> tuple[Form
     def height(t: Any, q: Any, v: Any) -> Any:
         return _dot(_minus(q.position(wheel, plane.on), plane.point), normal) - radius * upward(body_axes(q))[1]
 
-    def slip(direction: Sequence[float]) -> Formula:
+    def slip(direction: Sequence[float]) -> OfState:
         def speed(t: Any, q: Any, v: Any) -> Any:
             axes, centre = body_axes(q), q.velocity(wheel, plane.on)
             u, size = upward(axes)
@@ -47,7 +74,7 @@ def rolling(wheel: Frame, radius: Any, axis: Vector, plane: Plane) -> tuple[Form
         return speed
 
     along = _across(normal)
-    return height, (slip(along), slip(_cross(normal, along)))
+    return height, slip(along), slip(_cross(normal, along))
 
 
 def _across(normal: Sequence[float]) -> tuple[float, ...]:

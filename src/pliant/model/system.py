@@ -13,10 +13,7 @@ from pliant.model.beam import AUTO, Beam
 from pliant.model.body import ROOT, TIP, Body
 from pliant.model.closure import (
     CLOSURE_TOLERANCE,
-    HOLONOMIC,
-    KINDS_OF_CONSTRAINT,
     MULTIPLIERS,
-    NONHOLONOMIC,
     Closure,
     FormulaClosure,
     GearClosure,
@@ -38,7 +35,7 @@ from pliant.model.parameter import Parameter, expression_of
 from pliant.model.play import Backlash
 from pliant.model.resolve import parameters_of
 from pliant.model.rigid import Payload, RigidBody
-from pliant.model.rolling import rolling
+from pliant.model.rolling import HOLONOMIC, KINDS_OF_CONSTRAINT, Wheel
 from pliant.model.sampled import Sampled, Update, controller
 from pliant.model.segmented import SegmentedBeam
 from pliant.model.signal import Constant, Formula, PrescribedMotion, Signal, signal
@@ -411,12 +408,15 @@ class System:
         in rates, v["cart.x"] or q.velocity(arm.tip): a(q, t) v - b(q, t) = 0, as of wheels and blades. unit: "m" or "rad", of the
         formula or of its integral over time. by, stiffness, damping: as for `close`; springs hold positions only.
         """
-        self._check_new_name(name)
         check.choice(f"constraint {name!r}", "kind", kind, KINDS_OF_CONSTRAINT)
         check.choice(f"constraint {name!r}", "unit", unit, ("m", "rad"))
         held = formula if isinstance(formula, Formula) else Formula(formula)
-        self.closures[name] = FormulaClosure(name, name, None, by=by, stiffness=stiffness, damping=damping, formula=held,
-                                             nonholonomic=kind != HOLONOMIC, angular=unit == "rad")  # fmt: skip
+        self._hold(FormulaClosure(name, name, None, by=by, stiffness=stiffness, damping=damping, formula=held,
+                                  nonholonomic=kind != HOLONOMIC, angular=unit == "rad"))  # fmt: skip
+
+    def _hold(self, closure: FormulaClosure) -> None:
+        self._check_new_name(closure.name)
+        self.closures[closure.name] = closure
 
     def roll(self, name: str, wheel: Frame, radius: float, against: Plane, axis: Any = "z") -> None:
         """Let a wheel roll on a plane without slip and without leaving it.
@@ -424,16 +424,10 @@ class System:
         wheel: a frame at its centre; axis: of its rim, in the axes of its body. Three constraints: "name height" holds the rim on
         the plane, "name along" and "name across" hold the speed of its lowest point at zero.
         """
-        part = f"wheel {name!r}"
-        check.instance(part, "wheel", wheel, Frame, "a frame such as disk.root")
-        check.instance(part, "against", against, Plane, "a Plane")
-        self._check_held_frames(part, wheel, against.on)
-        height, (along, across) = rolling(
-            wheel, check.positive(part, "radius", radius, "m"), check.axis(part, "axis", axis), against
-        )
-        self.constrain(f"{name} height", height)
-        for row, slip in (("along", along), ("across", across)):
-            self.constrain(f"{name} {row}", slip, NONHOLONOMIC)
+        made = Wheel(name, wheel, radius, against, axis)
+        self._check_held_frames(f"wheel {name!r}", wheel, against.on)
+        for row, (formula, kind) in made.rows.items():
+            self._hold(FormulaClosure(row, row, None, formula=Formula(formula), nonholonomic=kind != HOLONOMIC, wheel=made))
 
     def _check_held_frames(self, part: str, a: Any, b: Any) -> None:
         for label, frame in (("a", a), ("b", b)):
