@@ -252,6 +252,7 @@ def plain() -> pl.System:
         (plain, {"method": pl.Radau5(1e-6, 1e-9)}, "Radau5 is not an explicit method"),
         (plain, {"method": pl.Rodas5P(1e-6, 1e-9)}, "Rodas5P is not an explicit method"),
         (plain, {"method": pl.RealTime(1e-3)}, "RealTime is not an explicit method"),
+        (plain, {"method": pl.ODE45()}, "ODE45 has step rules of its own"),
         (plain, {"method": pl.RK4(1e-3)}, "RK4 is not an explicit method with an error estimate"),
         (plain, {"method": pl.VariablePrecisionRK4(1e-6, 1e-9)}, "VariablePrecisionRK4 changes its precision"),
         (plain, {"method": pl.TwoLoop(1e-6, 1e-9)}, "TwoLoop integrates independent coordinates"),
