@@ -39,7 +39,7 @@ def test_all_files_are_there_and_nothing_else(written):
 
 def test_the_summary_has_the_common_shape(written):
     _, _, summary = written
-    assert list(summary) == ["system", "cases", "claims"]
+    assert list(summary) == ["system", "cases", "claims", "warnings"]
     assert summary["system"] == "falling-chain"
     assert list(summary["cases"]) == list(MODE_SETS)
     for case in summary["cases"].values():
@@ -116,7 +116,7 @@ def test_a_summary_is_written_whole_or_not_at_all(tmp_path):
     good = summary_of("s", {"case": {"x": 1.0}}, [Claim("c", 1, 1.0, True)], inverse={})
     assert json.loads(write_summary(tmp_path, good).read_text()) == {
         "system": "s", "cases": {"case": {"x": 1.0}}, "inverse": {},
-        "claims": [{"claim": "c", "paper": 1, "ours": 1.0, "holds": True}],
+        "claims": [{"claim": "c", "paper": 1, "ours": 1.0, "holds": True}], "warnings": {},
     }  # fmt: skip
     with pytest.raises(ValueError, match="JSON"):
         write_summary(tmp_path, summary_of("s", {"case": {"x": float("nan")}}, []))

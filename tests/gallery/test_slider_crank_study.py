@@ -27,7 +27,7 @@ def test_all_files_are_there_and_nothing_else(written):
 
 def test_the_summary_has_the_common_shape(written):
     _, _, summary = written
-    assert list(summary) == ["system", "cases", "claims"]
+    assert list(summary) == ["system", "cases", "claims", "warnings"]
     assert summary["system"] == "slider-crank"
     assert list(summary["cases"]) == [*IMPACTS, *DRIVEN]
     for name in IMPACTS:
@@ -97,3 +97,12 @@ def test_results_can_be_read_again(written):
     case = summary["cases"]["damped/2"]
     assert [contact.begin for contact in result.contacts] == [touch["begin"] for touch in case["contacts"]]
     assert result["crank.angle"][-1] == case["samples"][-1][1]
+
+
+def test_warnings_of_the_runs_are_recorded_and_printed(written):
+    out, stdout, summary = written
+    stored = pl.Result.from_netcdf(out / "undamped-1.nc").warnings
+    assert summary["warnings"]["undamped/1"] == list(stored) and "times its buckling load" in stored[0]
+    lines = [line for line in stdout.splitlines() if line.startswith("warning: slider-crank, ")]
+    assert f"warning: slider-crank, undamped/1: {stored[0]}" in lines
+    assert len(lines) == len({sentence for told in summary["warnings"].values() for sentence in told}) >= 5

@@ -26,7 +26,7 @@ def test_all_files_are_there_and_nothing_else(written):
 
 def test_the_summary_has_the_common_shape(written):
     _, _, summary = written
-    assert list(summary) == ["system", "cases", "inverse", "claims"]
+    assert list(summary) == ["system", "cases", "inverse", "claims", "warnings"]
     assert summary["system"] == "telescopic-arm"
     assert list(summary["cases"]) == CASES
     for name, case in summary["cases"].items():

@@ -45,7 +45,7 @@ def test_all_files_are_there_and_nothing_else(written):
 
 def test_the_summary_has_the_common_shape(written):
     _, _, summary = written
-    assert list(summary) == ["system", "cases", "spin_up", "claims"]
+    assert list(summary) == ["system", "cases", "spin_up", "claims", "warnings"]
     assert summary["system"] == "tipping-arm"
     assert list(summary["cases"]) == CASES
     for name, case in summary["cases"].items():

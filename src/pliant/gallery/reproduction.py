@@ -3,14 +3,15 @@
 A reproduction is a function of a folder and a progress report. It runs the published cases, writes summary.json, one PNG per figure
 and the results as netCDF into the folder, and returns what summary.json holds:
 
-    {"system": name, "cases": {case: {...}}, "claims": [{"claim", "paper", "ours", "holds", "reason" where there is one}]}
+    {"system": name, "cases": {case: {...}}, "claims": [{"claim", "paper", "ours", "holds", "reason" where there is one}],
+     "warnings": {run: [sentence]}}
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,8 +52,27 @@ class Claim:
         return {**entry, "reason": self.reason} if self.reason else entry
 
 
-def summary_of(system: str, cases: Mapping[str, Any], claims: Iterable[Claim], **more: Any) -> Summary:
-    return {"system": system, "cases": dict(cases), **more, "claims": [claim.entry for claim in claims]}
+def summary_of(system: str, cases: Mapping[str, Any], claims: Iterable[Claim], study: Any = None, **more: Any) -> Summary:
+    """study: holds the runs, whose warnings are recorded."""
+    told = dict(warnings_of(study))
+    return {"system": system, "cases": dict(cases), **more, "claims": [claim.entry for claim in claims], "warnings": told}
+
+
+def warnings_of(study: Any, name: str = "") -> Iterator[tuple[str, list[str]]]:
+    """The warnings of all runs in a study, by the names of the fields and keys that lead to them."""
+    if isinstance(study, Result):
+        if study.warnings:
+            yield name, list(study.warnings)
+        return
+    parts: Iterable[tuple[Any, Any]] = ()
+    if isinstance(study, Mapping):
+        parts = study.items()
+    elif isinstance(study, (list, tuple)):
+        parts = enumerate(study)
+    elif is_dataclass(study):
+        parts = ((field.name, getattr(study, field.name)) for field in fields(study))
+    for key, part in parts:
+        yield from warnings_of(part, name if isinstance(part, Result) else f"{name}/{key}".lstrip("/"))
 
 
 def write_summary(out: Path, summary: Summary) -> Path:
@@ -87,6 +107,20 @@ def print_claims(claims: Sequence[Mapping[str, Any]], console: Console | None = 
     console.print(table)
     held = sum(bool(entry["holds"]) for entry in claims)
     console.print(Text(f"{held} of {len(claims)} claims hold"))
+
+
+def print_warnings(summaries: Mapping[str, Summary]) -> None:
+    """Print what the runs of these systems warned of, one line per sentence; runs with the same sentence share a line."""
+    from rich.console import Console
+    from rich.text import Text
+
+    for system, summary in summaries.items():
+        runs: dict[str, list[str]] = {}
+        for run, sentences in summary["warnings"].items():
+            for sentence in sentences:
+                runs.setdefault(sentence, []).append(run)
+        for sentence, names in runs.items():
+            Console(soft_wrap=True, highlight=False).print(Text(f"warning: {system}, {', '.join(names)}: {sentence}"))
 
 
 def words(value: Any) -> str:

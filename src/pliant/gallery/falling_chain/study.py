@@ -26,7 +26,7 @@ def reproduce(out: Path, progress: Progress) -> Summary:
         save_result(out, name, tight.result)
     save_figures(out, figures(study), progress, COMPUTING)
     cases = {name: tight.case for name, tight in study.tight.items()}
-    summary = summary_of("falling-chain", cases, claims(study))
+    summary = summary_of("falling-chain", cases, claims(study), study)
     write_summary(out, summary)
     progress("done", 1.0)
     return summary

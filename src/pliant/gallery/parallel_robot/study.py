@@ -34,7 +34,7 @@ def reproduce(out: Path, progress: Progress) -> Summary:
         save_result(out, name.replace("/", "-"), done.result)
     save_figures(out, figures(study), progress, COMPUTING)
     entries = {name: done.case for name, done in runs.items()}
-    summary = summary_of("parallel-robot", entries, claims(study), inverse=study.inverse.case)
+    summary = summary_of("parallel-robot", entries, claims(study), study, inverse=study.inverse.case)
     write_summary(out, summary)
     progress("done", 1.0)
     return summary
