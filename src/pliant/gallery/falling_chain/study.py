@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pliant.gallery.falling_chain.claims import Study, claims
+from pliant.gallery.falling_chain.claims import SENSITIVE, Study, claims
 from pliant.gallery.falling_chain.figures import figures
-from pliant.gallery.falling_chain.runs import fehlberg, run
-from pliant.gallery.falling_chain.system import MODE_SETS, falling_chain
+from pliant.gallery.falling_chain.runs import fehlberg, impacts, run, run_half
+from pliant.gallery.falling_chain.system import MODE_SETS, falling_chain, half_chain
 from pliant.gallery.reproduction import Progress, Summary, save_figures, save_result, summary_of, write_summary
 from pliant.run.prepare import compile_system
 
 COMPUTING = 0.3  # fraction of the progress: figures take longer than runs
-COARSE = (1e-3, 1e-4, 1e-5, 1e-6)  # rtol of the paper's method at which impacts are counted
+COARSE = (1e-3, 3e-4, 1e-4, 1e-5, 1e-6)  # rtol of the paper's method at which impacts are counted
 
 
 def reproduce(out: Path, progress: Progress) -> Summary:
@@ -43,5 +43,13 @@ def compute(progress: Progress) -> Study:
         if name in MODE_SETS:
             papers[name] = run(compiled, fehlberg())
         if name == MODE_SETS[0]:
-            counts = {rtol: len(run(compiled, fehlberg(rtol)).touches) for rtol in COARSE}
-    return Study(tight=tight, rigid=tight.pop("rigid"), papers=papers, counts=counts)
+            counts = {rtol: impacts(compiled[1], rtol) for rtol in COARSE}
+    half = compile_system(half_chain(MODE_SETS[0]))
+    return Study(
+        tight=tight,
+        rigid=tight.pop("rigid"),
+        papers=papers,
+        counts=counts,
+        half_counts={rtol: impacts(half, rtol) for rtol in COARSE},
+        half=run_half(SENSITIVE),
+    )
