@@ -291,7 +291,9 @@ def test_what_falls_falls_down_the_page_and_gravity_is_drawn(open_page, gravity)
     heights = []
     for t in (0.0, 0.3):
         _seek(page, t)
-        heights.append(page.evaluate("(p => pliant.view.camera.project([...p.slice(p.length - 3)])[1])(pliant.mechanism.points[0])"))
+        heights.append(
+            page.evaluate("(p => pliant.view.camera.project([...p.slice(p.length - 3)])[1])(pliant.mechanism.points[0])")
+        )
     assert heights[1] > heights[0] + 20.0  # pixels, counted downwards
     with_arrow = _picture(page)
     page.evaluate("pliant.run.gravity = [0, 0, 0]; pliant.view.draw(pliant.t, pliant.scale, pliant.speed, pliant.view.colours)")
