@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 import pliant as pl
-from studies import check_files, reproduce
+from studies import check_files, check_page, reproduce
 
 FIGURES = ["rose", "constraint_error", "position_error", "cost", "reactions", "inverse"]
 KS = [f"1e{n}" for n in range(1, 9)]
@@ -64,7 +64,7 @@ def test_tight_springs_close_ten_times_better_with_each_decade_of_stiffness(writ
 def test_every_claim_has_a_verdict_and_every_failure_a_reason(written):
     _, stdout, summary = written
     for claim in summary["claims"]:
-        assert {"claim", "paper", "ours", "holds"} <= set(claim) <= {"claim", "paper", "ours", "holds", "reason"}
+        assert {"claim", "paper", "ours", "holds"} <= set(claim) <= {"claim", "paper", "ours", "holds", "reason", "varies"}
         assert claim["holds"] is True or claim["reason"]
     assert [claim["claim"] for claim in summary["claims"] if not claim["holds"]] == FAILED
     assert f"{len(summary['claims']) - len(FAILED)} of {len(summary['claims'])} claims hold" in stdout
@@ -93,3 +93,8 @@ def test_results_can_be_read_again(written):
     out, _, summary = written
     result = pl.Result.from_netcdf(out / "springs-1e6.nc")
     assert result["platform.angle"][-1] == summary["cases"]["springs/1e6"]["at_times"]["6"]["phi"]
+
+
+def test_the_committed_page_is_what_the_command_gives(written):
+    out, _, summary = written
+    check_page("parallel-robot", out, summary, varying=("cost",))

@@ -4,6 +4,7 @@ import io
 import json
 
 import pytest
+from PIL import Image
 from rich.console import Console
 from typer.testing import CliRunner
 
@@ -13,6 +14,7 @@ from pliant.errors import SolveError
 from pliant.gallery import reproduction
 from pliant.gallery.falling_chain.system import MODE_SETS
 from pliant.gallery.reproduction import REPRODUCTIONS, Claim, print_claims, summary_of, words, write_summary
+from studies import alike, check_page, check_picture, make_systems
 
 runner = CliRunner()
 FIGURES = [*(f"fig{number:02d}.png" for number in range(4, 15)), "half.png"]
@@ -61,7 +63,7 @@ def test_the_summary_has_the_common_shape(written):
 def test_every_claim_has_a_verdict_and_every_failure_a_reason(written):
     _, stdout, summary = written
     for claim in summary["claims"]:
-        assert {"claim", "paper", "ours", "holds"} <= set(claim) <= {"claim", "paper", "ours", "holds", "reason"}
+        assert {"claim", "paper", "ours", "holds"} <= set(claim) <= {"claim", "paper", "ours", "holds", "reason", "varies"}
         assert claim["holds"] is True or claim["reason"]
     failed = [claim["claim"] for claim in summary["claims"] if not claim["holds"]]
     assert len(failed) == 5
@@ -156,3 +158,24 @@ def test_studies_are_imported_only_when_asked_for():
     assert all(callable(function) for function in REPRODUCTIONS.values())
     with pytest.raises(ModuleNotFoundError):
         reproduction.study("no_such_study")(None, None)
+
+
+def test_the_committed_page_is_what_the_command_gives(written):
+    out, _, summary = written
+    check_page("falling-chain", out, summary, varying=("half",))
+
+
+def test_the_check_of_pages_finds_stale_numbers_words_and_colours(written, tmp_path):
+    out, _, _ = written
+    assert alike("| operations | 808, error 2e-13 m |", "| operations | 812, error 5e-14 m |")
+    assert not alike("| operations | denoc: 842 |", "| operations | denoc: 700 |")
+    assert not alike("| holds | yes |", "| holds | **no** |")
+    assert alike("| c | 1 | 0.5 s | yes | (varies with the computer) |", "| c | 1 | 9 s | yes | slow (varies with the computer) |")
+    assert not alike("| c | 1 | 2 | yes | (varies with round-off) |", "| c | 1 | 2 | **no** | (varies with round-off) |")
+    fresh = make_systems().picture(out / "fig04.png")
+    fresh.convert("RGB").quantize(64).save(tmp_path / "few.png")
+    with pytest.raises(AssertionError, match="colours"):
+        check_picture(tmp_path / "few.png", fresh, False)
+    Image.open(out / "fig05.png").convert("RGB").resize(fresh.size).save(tmp_path / "other.png")
+    with pytest.raises(AssertionError, match="is not what"):
+        check_picture(tmp_path / "other.png", fresh, False)

@@ -3,7 +3,7 @@
 A reproduction is a function of a folder and a progress report. It runs the published cases, writes summary.json, one PNG per figure
 and the results as netCDF into the folder, and returns what summary.json holds:
 
-    {"system": name, "cases": {case: {...}}, "claims": [{"claim", "paper", "ours", "holds", "reason" where there is one}],
+    {"system": name, "cases": {case: {...}}, "claims": [{"claim", "paper", "ours", "holds", where they apply "reason", "varies"}],
      "warnings": {run: [sentence]}}
 """
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 SUMMARY = "summary.json"
 DPI = 120
+ROUND_OFF, THE_COMPUTER = "round-off", "the computer"  # on which the numbers of some claims depend
 PLAIN_WIDTH = 120  # width of the table in columns if the output is not a terminal
 
 Progress = Callable[[str, float], None]  # the current activity, and the fraction of the whole that is done, 0 to 1
@@ -44,12 +45,13 @@ class Claim:
     ours: Any
     holds: bool
     reason: str = ""
+    varies: str = ""  # what our numbers depend on besides the model: ROUND_OFF, THE_COMPUTER
 
     @property
     def entry(self) -> dict[str, Any]:
         """The entry in summary.json."""
         entry = {"claim": self.claim, "paper": self.paper, "ours": self.ours, "holds": bool(self.holds)}
-        return {**entry, "reason": self.reason} if self.reason else entry
+        return {**entry, **{name: value for name in ("reason", "varies") if (value := getattr(self, name))}}
 
 
 def summary_of(system: str, cases: Mapping[str, Any], claims: Iterable[Claim], study: Any = None, **more: Any) -> Summary:
@@ -115,12 +117,17 @@ def print_warnings(summaries: Mapping[str, Summary]) -> None:
     from rich.text import Text
 
     for system, summary in summaries.items():
-        runs: dict[str, list[str]] = {}
-        for run, sentences in summary["warnings"].items():
-            for sentence in sentences:
-                runs.setdefault(sentence, []).append(run)
-        for sentence, names in runs.items():
+        for sentence, names in by_sentence(summary["warnings"]).items():
             Console(soft_wrap=True, highlight=False).print(Text(f"warning: {system}, {', '.join(names)}: {sentence}"))
+
+
+def by_sentence(warnings: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """The names of the runs that have each warning."""
+    runs: dict[str, list[str]] = {}
+    for run, sentences in warnings.items():
+        for sentence in sentences:
+            runs.setdefault(sentence, []).append(run)
+    return runs
 
 
 def words(value: Any) -> str:

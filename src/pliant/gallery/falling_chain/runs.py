@@ -174,6 +174,12 @@ def impacts(compiled: Compiled, rtol: float) -> list[int]:
     return [len(_finished(simulate(compiled, T_END, method=method, save=[T_END])).contacts) for method in methods]
 
 
+def mirror_errors(name: str, compiled: Compiled) -> list[float]:
+    """Largest mirror errors of tight runs, m, for tolerances that differ by round-off."""
+    methods = [replace(TIGHT, rtol=TIGHT.rtol * (1.0 + nudge)) for nudge in NUDGES]
+    return [float(np.max(run((name, compiled), method).mirror_error)) for method in methods]
+
+
 @dataclass(frozen=True)
 class HalfRun:
     """One run of the half that is symmetric by construction."""

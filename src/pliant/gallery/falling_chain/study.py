@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pliant.gallery.falling_chain.claims import SENSITIVE, Study, claims
 from pliant.gallery.falling_chain.figures import figures
-from pliant.gallery.falling_chain.runs import fehlberg, impacts, run, run_half
+from pliant.gallery.falling_chain.runs import fehlberg, impacts, mirror_errors, run, run_half
 from pliant.gallery.falling_chain.system import MODE_SETS, falling_chain, half_chain
 from pliant.gallery.reproduction import Progress, Summary, save_figures, save_result, summary_of, write_summary
 from pliant.run.prepare import compile_system
@@ -34,7 +34,7 @@ def reproduce(out: Path, progress: Progress) -> Summary:
 
 def compute(progress: Progress) -> Study:
     """All runs."""
-    tight, papers, counts = {}, {}, {}
+    tight, papers, counts, astray = {}, {}, {}, [0.0]
     names = (*MODE_SETS, "rigid")
     for k, name in enumerate(names):
         progress(f"running {name}", COMPUTING * k / len(names))
@@ -44,6 +44,8 @@ def compute(progress: Progress) -> Study:
             papers[name] = run(compiled, fehlberg())
         if name == MODE_SETS[0]:
             counts = {rtol: impacts(compiled[1], rtol) for rtol in COARSE}
+        if name == SENSITIVE:
+            astray = mirror_errors(*compiled)
     half = compile_system(half_chain(MODE_SETS[0]))
     return Study(
         tight=tight,
@@ -52,4 +54,5 @@ def compute(progress: Progress) -> Study:
         counts=counts,
         half_counts={rtol: impacts(half, rtol) for rtol in COARSE},
         half=run_half(SENSITIVE),
+        astray=astray,
     )

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.gallery.parallel_robot.runs import Derivations, Inverse, Run, motor_torques, tip_forces
-from pliant.gallery.reproduction import Claim
+from pliant.gallery.reproduction import THE_COMPUTER, Claim
 
 Floats = NDArray[np.float64]
 
@@ -131,7 +131,7 @@ def _time(study: Study) -> Claim:
     why = (f"ours are evaluations by ode45's step rules: the paper's seconds are linear in them within {100 * off:.0f} %. "
            f"Our seconds: {walls['1e1']:.1g} to {walls['1e8']:.2g}")  # fmt: skip
     what = "time grows with Ks = 1e1 ... 1e8 (ode45, rtol 1e-3), s"
-    return Claim(what, PAPER_SECONDS, evaluations, grows and off < LINEAR, why)
+    return Claim(what, PAPER_SECONDS, evaluations, grows and off < LINEAR, why, THE_COMPUTER)
 
 
 def _exact_time(study: Study) -> Claim:
@@ -140,7 +140,8 @@ def _exact_time(study: Study) -> Claim:
     than = f"cheaper than springs from Ks = {cheaper[0]} on" if cheaper else "dearer than all springs"
     why = (f"{run.evaluations} evaluations at the same tolerance, {than}; "
            f"{study.multipliers.wall:.2g} s at rtol 1e-12")  # fmt: skip
-    return Claim("exact closure takes about 2 s (at most)", EXACT_SECONDS, run.wall, run.wall <= EXACT_SECONDS, why)
+    what = "exact closure takes about 2 s (at most)"
+    return Claim(what, EXACT_SECONDS, run.wall, run.wall <= EXACT_SECONDS, why, THE_COMPUTER)
 
 
 def _as_accurate(study: Study) -> Claim:
