@@ -1,8 +1,9 @@
-"""Writes docs/systems: one page per published system, its claims beside ours, and our figures.
+"""Writes docs/systems: one page per published system, its claims beside ours, what its runs warn of, and our figures.
 
     python docs/make_systems.py [--runs FOLDER] [NAME ...]
 
-Runs `pliant reproduce` for each into FOLDER (kept, and used again where its summary.json is there).
+Runs `pliant reproduce` for each into FOLDER (kept, and used again where its summary.json is there). The tests in `tests/gallery`
+compare what is committed with what `reproduce` gives, see `tests/studies.py`.
 """
 
 from __future__ import annotations
@@ -10,15 +11,18 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
+from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from PIL import Image
 
-from pliant.gallery.reproduction import REPRODUCTIONS
+from pliant.gallery.reproduction import REPRODUCTIONS, by_sentence, words
 
 HERE = Path(__file__).parent / "systems"
 WIDTH = 900  # pixels of a figure on a page
+COLOURS = 256
 
 
 def main() -> None:
@@ -37,14 +41,29 @@ def write_page(name: str, run: Path) -> None:
     if not summary.exists():
         run.mkdir(parents=True, exist_ok=True)
         REPRODUCTIONS[name](run, lambda doing, done: print(f"{name}: {done:4.0%} {doing}", end="\r", flush=True))
-    claims = json.loads(summary.read_text())["claims"]
+    figures = sorted(run.glob("*.png"))
+    text = page(name, json.loads(summary.read_text()), [figure.stem for figure in figures])
+    (HERE / f"{name}.md").write_text(text, encoding="utf-8")
+    (HERE / name).mkdir(parents=True, exist_ok=True)
+    for old in (HERE / name).glob("*.png"):
+        old.unlink()
+    for figure in figures:
+        picture(figure).save(HERE / name / figure.name, optimize=True)
+    print(f"{name}: written")
+
+
+def page(name: str, summary: dict[str, Any], figures: Iterable[str]) -> str:
+    claims, told = summary["claims"], by_sentence(summary["warnings"])
     held = sum(1 for claim in claims if claim["holds"])
     lines = [f"# {title(name)}", "", paper(name), "", f"`pliant reproduce {name} --out FOLDER` repeats it.", ""]
-    lines += ["## Claims", "", f"{held} of {len(claims)} hold.", "", *table(claims), "", "## Figures", ""]
-    for figure in sorted(run.glob("*.png")):
-        lines += [f"![{figure.stem}]({name}/{shrink(figure, name)})", ""]
-    (HERE / f"{name}.md").write_text("\n".join(lines), encoding="utf-8")
-    print(f"{name}: {held} of {len(claims)} claims hold")
+    lines += ["## Claims", "", f"{held} of {len(claims)} hold.", "", *table(claims), ""]
+    if told:
+        lines += ["## Warnings", "", "What the runs themselves warn of:", ""]
+        lines += [f"- {', '.join(f'`{run}`' for run in runs)}: {sentence}" for sentence, runs in told.items()] + [""]
+    lines += ["## Figures", ""]
+    for figure in figures:
+        lines += [f"![{figure}]({name}/{figure}.png)", ""]
+    return "\n".join(lines)
 
 
 def write_index() -> None:
@@ -54,22 +73,14 @@ def write_index() -> None:
     (HERE / "index.md").write_text(text, encoding="utf-8")
 
 
-def table(claims: list[dict[str, object]]) -> list[str]:
+def table(claims: list[dict[str, Any]]) -> list[str]:
     rows = ["| claim | paper | ours | holds | remark |", "| --- | --- | --- | --- | --- |"]
     for claim in claims:
         verdict = "yes" if claim["holds"] else "**no**"
-        cells = [claim["claim"], claim["paper"], claim["ours"], verdict, claim.get("reason", "")]
-        rows.append("| " + " | ".join(said(cell).replace("|", r"\|").replace("\n", " ") for cell in cells) + " |")
+        remark = claim.get("reason", "") + (f" (varies with {claim['varies']})" if "varies" in claim else "")
+        cells = [claim["claim"], claim["paper"], claim["ours"], verdict, remark.lstrip()]
+        rows.append("| " + " | ".join(words(cell).replace("|", r"\|").replace("\n", " ") for cell in cells) + " |")
     return rows
-
-
-def said(value: object) -> str:
-    """Numbers to four digits, tables entry by entry."""
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    if isinstance(value, dict):
-        return ", ".join(f"{key}: {said(one)}" for key, one in value.items())
-    return ", ".join(map(said, value)) if isinstance(value, list) else str(value)
 
 
 def title(name: str) -> str:
@@ -86,14 +97,12 @@ def first_sentence(text: str) -> str:
     return text.split(". ")[0].rstrip(".") + "."
 
 
-def shrink(figure: Path, name: str) -> str:
-    """The figure at the page's width and with few colours: lines and text need no more."""
-    target = HERE / name / figure.name
-    target.parent.mkdir(parents=True, exist_ok=True)
+def picture(figure: Path) -> Image.Image:
+    """The figure at the page's width, with a palette that keeps the colours of its curves: an octree's, not a median cut's."""
     with Image.open(figure) as image:
         height = round(image.height * WIDTH / image.width)
-        image.convert("RGB").resize((WIDTH, height), Image.Resampling.LANCZOS).quantize(64).save(target, optimize=True)
-    return target.name
+        small = image.convert("RGB").resize((WIDTH, height), Image.Resampling.LANCZOS)
+    return small.quantize(COLOURS, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
 
 
 if __name__ == "__main__":

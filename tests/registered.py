@@ -230,5 +230,7 @@ METHOD: Examples[type[methods.Method], methods.Method] = Examples(
         methods.Rodas5P: methods.Rodas5P(**TIGHT),
         methods.RealTime: methods.RealTime(step=1e-3),
         methods.TwoLoop: methods.TwoLoop(**TIGHT),
+        methods.ODE45: methods.ODE45(**TIGHT),
+        methods.ODE23: methods.ODE23(**TIGHT),
     },
 )

@@ -1,11 +1,15 @@
-"""What the tests of all published studies do: run the command, and look at the files it wrote."""
+"""What the tests of all published studies do: run the command, look at the files it wrote, and compare them with docs/systems."""
 
 from __future__ import annotations
 
 import json
+import re
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from PIL import Image
 from typer.testing import CliRunner
 
 from pliant.cli import app
@@ -25,3 +29,73 @@ def check_files(out: Path, cases: list[str], figures: list[str]) -> None:
     for figure in figures:
         assert (out / f"{figure}.png").read_bytes().startswith(b"\x89PNG")
         assert (out / f"{figure}.png").stat().st_size > 20_000
+
+
+DOCS = Path(__file__).parents[1] / "docs"
+REMAKE = "is not what `pliant reproduce` gives: run `python docs/make_systems.py`"
+NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?(?![\w.])")
+SAME = 0.05  # relative: what step counts and rounded numbers may differ by on another processor
+ROUND_OFF = 1e-5  # numbers below this, all of them errors in relative or SI units, need not agree
+BLOCK = 8  # pixels: pictures are compared in squares, because fonts and edges differ with versions of matplotlib
+UNLIKE, BLOCKS_UNLIKE = 40.0, 0.02  # levels of 255 by which a square may differ, and the share of squares that may differ by more
+SHOWN, NEAR = (
+    2e-4,
+    24,
+)  # share of the pixels that makes a colour one of the picture's, and levels within which it must be on the page
+
+
+def check_page(name: str, out: Path, summary: dict[str, Any], varying: tuple[str, ...] = ()) -> None:
+    """The committed page and its figures are those of this run, up to the tolerances above.
+
+    varying: figures that show round-off or times of the computer. Numbers of claims that vary with either are not compared.
+    """
+    figures = sorted(out.glob("*.png"))
+    made = make_systems()
+    page, expected = (DOCS / "systems" / f"{name}.md").read_text().splitlines(), made.page(name, summary, [f.stem for f in figures])
+    assert len(page) == len(expected.splitlines()), f"docs/systems/{name}.md {REMAKE}"
+    for ours, theirs in zip(page, expected.splitlines(), strict=True):
+        assert alike(ours, theirs), f"docs/systems/{name}.md {REMAKE}\n{ours}\n{theirs}"
+    assert sorted(path.name for path in (DOCS / "systems" / name).iterdir()) == [figure.name for figure in figures], REMAKE
+    for figure in figures:
+        check_picture(DOCS / "systems" / name / figure.name, made.picture(figure), figure.stem in varying)
+
+
+def make_systems() -> Any:
+    spec = spec_from_file_location("make_systems", DOCS / "make_systems.py")
+    assert spec is not None and spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def alike(ours: str, theirs: str) -> bool:
+    """Lines with the same words, and numbers that agree; of claims that vary, the claim, the paper's value and the verdict."""
+    if "(varies with " in ours and "(varies with " in theirs:
+        return [ours.split(" | ")[k] for k in (0, 1, -2)] == [theirs.split(" | ")[k] for k in (0, 1, -2)]
+    numbers = [[float(text.replace(",", "")) for text in NUMBER.findall(line)] for line in (ours, theirs)]
+    if NUMBER.sub("#", ours) != NUMBER.sub("#", theirs):
+        return False
+    return all(abs(a - b) <= SAME * max(abs(a), abs(b)) or max(abs(a), abs(b)) < ROUND_OFF for a, b in zip(*numbers, strict=True))
+
+
+def check_picture(path: Path, fresh: Image.Image, varies: bool) -> None:
+    with Image.open(path) as image:
+        ours, theirs = (np.asarray(one.convert("RGB"), dtype=float) for one in (image, fresh))
+    assert ours.shape == theirs.shape, f"{path} {REMAKE}"
+    missing = [colour for colour in _colours(theirs) if np.min(np.max(np.abs(ours - colour), axis=2)) > NEAR]
+    assert not missing, f"{path} {REMAKE}: the colours {missing} are not in it"
+    apart = np.max(np.abs(_blocks(ours) - _blocks(theirs)), axis=2) > UNLIKE
+    assert varies or np.mean(apart) < BLOCKS_UNLIKE, f"{path} {REMAKE}: {np.mean(apart):.1%} of it differs"
+
+
+def _colours(picture: np.ndarray) -> list[tuple[float, ...]]:
+    """Frequent colours that are not grey."""
+    pixels = picture.reshape(-1, 3)
+    values, counts = np.unique(pixels[np.ptp(pixels, axis=1) > 2 * NEAR], axis=0, return_counts=True)
+    return [tuple(colour) for colour in values[counts > SHOWN * len(pixels)].tolist()]
+
+
+def _blocks(picture: np.ndarray) -> np.ndarray:
+    """Means of squares."""
+    height, width = (size // BLOCK * BLOCK for size in picture.shape[:2])
+    return picture[:height, :width].reshape(height // BLOCK, BLOCK, width // BLOCK, BLOCK, 3).mean(axis=(1, 3))

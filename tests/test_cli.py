@@ -575,7 +575,8 @@ def test_reproduce_all_runs_each_into_its_folder_and_prints_one_table(tmp_path: 
     def stand_in(out: Path, progress: Any) -> dict[str, Any]:
         progress("drawing", 0.5)
         (out / "summary.json").write_text("{}")
-        return {"claims": [{"claim": f"of {out.name}", "paper": 1.0, "ours": 1.0, "holds": out.name != "slider-crank"}]}
+        claim = {"claim": f"of {out.name}", "paper": 1.0, "ours": 1.0, "holds": out.name != "slider-crank"}
+        return {"claims": [claim], "warnings": {"a run": [f"{out.name} is bent"]}}
 
     for name in REPRODUCTIONS:
         monkeypatch.setitem(REPRODUCTIONS, name, stand_in)
@@ -583,9 +584,10 @@ def test_reproduce_all_runs_each_into_its_folder_and_prints_one_table(tmp_path: 
     assert done.exit_code == 0, done.output
     assert sorted(path.parent.name for path in (tmp_path / "all").rglob("summary.json")) == sorted(REPRODUCTIONS)
     assert all(f"of {name}" in " ".join(done.stdout.split()) for name in REPRODUCTIONS)
-    assert "4 of 5 claims hold" in done.stdout
+    assert "4 of 5 claims hold" in done.stdout and "warning: falling-chain, a run: falling-chain is bent" in done.stdout
     printed = json.loads(runner.invoke(app, ["reproduce", "all", "--out", str(tmp_path / "all"), "--json"]).stdout)
     assert (len(printed["claims"]), printed["hold"]) == (5, 4)
+    assert printed["warnings"]["slider-crank"] == {"a run": ["slider-crank is bent"]}
     assert {claim["system"] for claim in printed["claims"]} == set(REPRODUCTIONS)
 
 

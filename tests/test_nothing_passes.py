@@ -12,7 +12,7 @@ import passing
 import pytest
 
 import pliant as pl
-from pliant.integrate.methods.method import DOP853, Auto, DormandPrince, Radau5
+from pliant.integrate.methods.method import DOP853, ODE45, Auto, DormandPrince, Radau5
 
 
 @pytest.mark.parametrize("n", [2, 5, 10])
@@ -24,7 +24,7 @@ def test_a_sphere_laid_on_a_sphere_at_zero_gap_does_not_sink_into_it():
     assert passing.balls_on_balls(starts=60)["passed"] == []
 
 
-@pytest.mark.parametrize("kind", [Auto, DormandPrince, DOP853, Radau5], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", [Auto, DormandPrince, DOP853, Radau5, ODE45], ids=lambda kind: kind.__name__)
 def test_the_balls_of_a_cradle_keep_their_order(kind):
     assert passing.cradles((3, 6), (kind,), (1e-3, 1e-6))["passed"] == []
 

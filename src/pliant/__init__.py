@@ -22,6 +22,8 @@ from pliant.errors import ModelError, PliantError, SolveError, StepError, Unknow
 from pliant.files import dump_model, load_model, loads_model
 from pliant.integrate.methods.method import (
     DOP853,
+    ODE23,
+    ODE45,
     RK4,
     RKF45,
     Auto,
@@ -157,6 +159,8 @@ __version__ = VERSION
 __all__ = [
     "ALUMINIUM",
     "DOP853",
+    "ODE23",
+    "ODE45",
     "RK4",
     "RKF45",
     "STEEL",

@@ -292,6 +292,7 @@ def plain() -> pl.System:
         (plain, {"method": pl.Radau5(1e-6, 1e-9)}, "Radau5 is not an explicit method", "`Radau5`"),
         (plain, {"method": pl.Rodas5P(1e-6, 1e-9)}, "Rodas5P is not an explicit method", "`Rodas5P`"),
         (plain, {"method": pl.RealTime(1e-3)}, "RealTime is not an explicit method", "`RealTime`"),
+        (plain, {"method": pl.ODE45()}, "ODE45 has step rules of its own", "`ODE45`"),
         (plain, {"method": pl.RK4(1e-3)}, "RK4 is not an explicit method with an error estimate", "`RK4`"),
         (
             plain,

@@ -15,6 +15,7 @@ import pliant as pl
 from mechanisms import branched_tree, floating_base, planar_link, spatial_arm
 from pliant.equations.c_source import identifier
 from pliant.equations.derive import Equations
+from pliant.gallery.falling_chain import falling_chain
 from pliant.run.prepare import Compiled, compile_system
 
 ROUND_OFF = 1e-9  # of the largest acceleration: M may be ill conditioned where modes are stiff
@@ -334,3 +335,13 @@ def test_a_system_without_freedom_and_a_table_are_refused():
     driven.add("rod", pl.RigidBody(mass=1.0, inertia=0.1), joint=pl.Revolute(), on=arm.tip)
     with pytest.raises(pl.ModelError, match=r"'arm.angle': motion must be a formula"):
         pl.equations(driven)
+
+
+def test_equations_that_take_too_long_to_simplify_are_written_as_they_are_and_say_so():
+    """SymPy needs minutes for this chain; half a second here, so that the test is brief."""
+    derived = pl.equations(falling_chain())
+    plain, limited = derived.sympy(simplify=False), derived.sympy(max_seconds=0.5)
+    assert limited.matrices == plain.matrices
+    assert limited.notes == (*plain.notes, "not simplified: that takes more than max_seconds = 0.5 s")
+    with pytest.raises(pl.ModelError, match="max_seconds must be > 0 s"):
+        derived.latex(max_seconds=0.0)

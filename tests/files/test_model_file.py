@@ -327,7 +327,7 @@ def test_run_settings_are_read_and_written(save: str, python: Any) -> None:
 
 def test_every_method_has_a_word() -> None:
     words = ["auto", "rkf45", "dormand_prince", "tsit5", "dop853", "variable_precision_rk4", "rk4", "radau5", "radau9",
-             "rodas5p", "real_time", "two_loop"]  # fmt: skip
+             "rodas5p", "real_time", "two_loop", "ode45", "ode23"]  # fmt: skip
     assert [word(kind) for kind in METHODS] == words
     page = (Path(__file__).parents[2] / "docs" / "guide" / "model-file-laws.md").read_text()
     assert [method for method in words if f"`{method}`" not in page] == []

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from studies import check_files, reproduce
+from studies import check_files, check_page, reproduce
 
 FIGURES = ["fig04_slider_position", "fig05_slider_velocity", "fig06_mid_deflection", "fig07_energy_loss", "fig08_materials",
            "elements"]  # fmt: skip
@@ -27,7 +27,7 @@ def test_all_files_are_there_and_nothing_else(written):
 
 def test_the_summary_has_the_common_shape(written):
     _, _, summary = written
-    assert list(summary) == ["system", "cases", "claims"]
+    assert list(summary) == ["system", "cases", "claims", "warnings"]
     assert summary["system"] == "slider-crank"
     assert list(summary["cases"]) == [*IMPACTS, *DRIVEN]
     for name in IMPACTS:
@@ -74,7 +74,7 @@ def test_every_claim_has_a_verdict_and_every_failure_a_reason(written):
     _, stdout, summary = written
     claims = {claim["claim"]: claim for claim in summary["claims"]}
     for claim in claims.values():
-        assert {"claim", "paper", "ours", "holds"} <= set(claim) <= {"claim", "paper", "ours", "holds", "reason"}
+        assert {"claim", "paper", "ours", "holds"} <= set(claim) <= {"claim", "paper", "ours", "holds", "reason", "varies"}
         assert claim["holds"] is True or claim["reason"]
     failed = [name for name, claim in claims.items() if not claim["holds"]]
     assert [name.split(":")[0].split("(")[0].strip() for name in failed] == [
@@ -97,3 +97,17 @@ def test_results_can_be_read_again(written):
     case = summary["cases"]["damped/2"]
     assert [contact.begin for contact in result.contacts] == [touch["begin"] for touch in case["contacts"]]
     assert result["crank.angle"][-1] == case["samples"][-1][1]
+
+
+def test_warnings_of_the_runs_are_recorded_and_printed(written):
+    out, stdout, summary = written
+    stored = pl.Result.from_netcdf(out / "undamped-1.nc").warnings
+    assert summary["warnings"]["undamped/1"] == list(stored) and "times its buckling load" in stored[0]
+    lines = [line for line in stdout.splitlines() if line.startswith("warning: slider-crank, ")]
+    assert f"warning: slider-crank, undamped/1: {stored[0]}" in lines
+    assert len(lines) == len({sentence for told in summary["warnings"].values() for sentence in told}) >= 5
+
+
+def test_the_committed_page_is_what_the_command_gives(written):
+    out, _, summary = written
+    check_page("slider-crank", out, summary)

@@ -7,7 +7,7 @@ import pytest
 
 import pliant as pl
 from pliant.gallery.telescopic_arm.system import MOTION
-from studies import check_files, reproduce
+from studies import check_files, check_page, reproduce
 
 FIGURES = ["fig03_angle", "fig04_angular_velocity", "fig05_modal_coordinate", "fig06_modal_rate", "fig07_length",
            "fig08_length_rate", "energy", "modes", "inverse", "slow_extension"]  # fmt: skip
@@ -26,7 +26,7 @@ def test_all_files_are_there_and_nothing_else(written):
 
 def test_the_summary_has_the_common_shape(written):
     _, _, summary = written
-    assert list(summary) == ["system", "cases", "inverse", "claims"]
+    assert list(summary) == ["system", "cases", "inverse", "claims", "warnings"]
     assert summary["system"] == "telescopic-arm"
     assert list(summary["cases"]) == CASES
     for name, case in summary["cases"].items():
@@ -69,7 +69,7 @@ def test_every_claim_has_a_verdict_and_every_failure_a_reason(written):
     _, stdout, summary = written
     claims = {claim["claim"]: claim for claim in summary["claims"]}
     for claim in claims.values():
-        assert {"claim", "paper", "ours", "holds"} <= set(claim) <= {"claim", "paper", "ours", "holds", "reason"}
+        assert {"claim", "paper", "ours", "holds"} <= set(claim) <= {"claim", "paper", "ours", "holds", "reason", "varies"}
         assert claim["holds"] is True or claim["reason"]
     failed = [name for name, claim in claims.items() if not claim["holds"]]
     assert [name.split(":")[0].split(",")[0] for name in failed] == [
@@ -91,3 +91,8 @@ def test_results_can_be_read_again(written):
     case = summary["cases"]["consistent/F10/1"]
     assert result["arm.angle"][::200].tolist() == [row[1] for row in case["samples"]]
     assert result.events[0].t == case["sleeve_end_time"]
+
+
+def test_the_committed_page_is_what_the_command_gives(written):
+    out, _, summary = written
+    check_page("telescopic-arm", out, summary)

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 import pliant as pl
 from pliant.cli import app
 from pliant.gallery.reproduction import REPRODUCTIONS
+from studies import check_page
 
 FIGURES = ["fig02", "fig03", "fig04", "fig05", "softer_contact", "modes", "as_published", "swing135", "spin_up"]
 CASES = ["/".join(parts) for parts in product(("down45", "swing135"), ("full", "as-published"), ("hertz", "hunt-crossley"),
@@ -45,7 +46,7 @@ def test_all_files_are_there_and_nothing_else(written):
 
 def test_the_summary_has_the_common_shape(written):
     _, _, summary = written
-    assert list(summary) == ["system", "cases", "spin_up", "claims"]
+    assert list(summary) == ["system", "cases", "spin_up", "claims", "warnings"]
     assert summary["system"] == "tipping-arm"
     assert list(summary["cases"]) == CASES
     for name, case in summary["cases"].items():
@@ -133,3 +134,8 @@ def test_results_can_be_read_again(written):
     assert [record.begin for record in result.contacts] == [c["begin"] for c in summary["cases"][name]["contacts"]]
     rebound = np.max(np.abs(result["arm.angle"] - np.pi / 2)[result.time > 0.4])
     assert rebound == summary["cases"][name]["rebound_angle"]
+
+
+def test_the_committed_page_is_what_the_command_gives(written):
+    out, _, summary = written
+    check_page("tipping-arm", out, summary)

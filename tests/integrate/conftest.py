@@ -57,6 +57,11 @@ def van_der_pol(t, y, p, out, work):
     out[0], out[1] = y[1], p[0] * (1.0 - y[0] ** 2) * y[1] - y[0]
 
 
+def ramp(t, y, p, out, work):
+    """y = t / 2 - (1 - exp(-2 t)) / 4 from 0."""
+    out[0] = t - 2.0 * y[0]
+
+
 def pendulum(t, y, p, out, work):
     out[0], out[1] = y[1], -math.sin(y[0])
 
@@ -110,6 +115,6 @@ def clock(t, y, p, out, work):
 def equations(kernel: Callable[[Any], int]) -> SimpleNamespace:
     functions = (
         oscillator, forced, oscillator_jacobian, forced_jacobian, falling_jacobian,
-        kepler, van_der_pol, pendulum, falling, growth, decay, rooted, both, height, level, clock,
+        kepler, van_der_pol, ramp, pendulum, falling, growth, decay, rooted, both, height, level, clock,
     )  # fmt: skip
     return SimpleNamespace(**{function.__name__: kernel(function) for function in functions})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ from scipy.integrate import solve_ivp
 from pliant.integrate import (
     DOP853,
     METHODS,
+    ODE23,
+    ODE45,
     RK4,
     RKF45,
     Auto,
@@ -24,8 +27,9 @@ from pliant.integrate import (
     Stepper,
     Tsit5,
 )  # fmt: skip
+from pliant.integrate.methods.tableaus import hermite_rows
 
-ADAPTIVE = [RKF45, DormandPrince, Tsit5, DOP853]
+ADAPTIVE = [RKF45, DormandPrince, Tsit5, DOP853, ODE45, ODE23]
 every_method = pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
 every_adaptive = pytest.mark.parametrize("kind", ADAPTIVE, ids=lambda kind: kind.__name__)
 
@@ -129,7 +133,7 @@ def test_a_stop_is_landed_on_exactly_and_without_slivers(kind, equations):
     assert set(stops) <= set(t)
     assert np.all(np.diff(t) > 0.0)
     np.testing.assert_allclose(y[:, 0], np.cos(t), atol=1e-4)
-    if kind not in (RK4, RealTime):
+    if kind not in (RK4, RealTime, ODE45, ODE23):  # the rules of these two know no halves
         # The way to a stop is split into equal parts: no step is much shorter than the one before.
         lengths = np.diff(t)
         assert np.all(lengths[1:] > 0.49 * lengths[:-1])
@@ -170,3 +174,73 @@ def test_stiffness_costs_steps_but_not_accuracy(kind, equations):
     stiff = solve_ivp(lambda t, y: [y[1], 100.0 * (1.0 - y[0] ** 2) * y[1] - y[0]], (0.0, 50.0), [2.0, 0.0],
                       method="Radau", rtol=1e-10, atol=1e-12)  # fmt: skip
     assert stepper.y == pytest.approx(stiff.y[:, -1], rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "start", "p", "t_end", "counts"),
+    [
+        # printed by MATLAB: its documentation of odeset's Stats (vdp1), and matlabcentral/answers/480688
+        ("van_der_pol", [2.0, 0.0], [1.0], 20.0, (59, 10, 415)),
+        ("ramp", [0.0], [], 10.0, (14, 2, 97)),
+    ],
+)
+def test_ode45_takes_the_steps_that_matlab_takes(name, start, p, t_end, counts, equations):
+    """Successful steps, failed attempts and evaluations with default options, of which MATLAB's longest step is a tenth of all."""
+    stepper = Stepper(getattr(equations, name), len(start), 0, ODE45().over(t_end))
+    stepper.start(0.0, start, p)
+    stepper.advance(t_end)
+    found = stepper.statistics
+    assert (found.accepted, found.rejected, found.rhs_evaluations) == counts
+
+
+@pytest.mark.parametrize(("kind", "least"), [(ODE45, 0.1), (ODE23, 0.5)], ids=["ODE45", "ODE23"])
+def test_every_step_of_ode45_and_ode23_follows_from_the_published_rules(kind, least, equations):
+    """The rules written out once more, for y' = f(t, y) as arrays, on van der Pol's equation."""
+    stepper = Stepper(equations.van_der_pol, 2, 0, kind().over(20.0))
+    stepper.start(0.0, [2.0, 0.0], [1.0], save="steps")
+    stepper.advance(20.0)
+    t, y = stepper.rows()
+    expected_t, expected_y = _by_the_rules(lambda t, y: np.array([y[1], (1.0 - y[0] ** 2) * y[1] - y[0]]), y[0], 20.0, kind, least)
+    assert t == pytest.approx(expected_t, rel=1e-9)
+    assert y == pytest.approx(expected_y, abs=1e-9)
+
+
+def _by_the_rules(f, y, t_end, kind, least, rtol=1e-3, atol=1e-6):
+    scheme, power, threshold = kind.tableau, 1.0 / kind.tableau.order, atol / rtol
+    rows = [[float(row.get(j, 0)) for j in range(scheme.stages + 1)] for row in (*scheme.a, scheme.b, *scheme.error)]
+    nodes = [*map(float, scheme.c), 1.0]
+    t, slope, longest = 0.0, f(0.0, y), 0.1 * t_end
+    h = min(longest, 0.8 * rtol**power / np.max(np.abs(slope) / np.maximum(np.abs(y), threshold)))
+    found = [(t, y)]
+    while t < t_end:
+        h, failed = min(h, longest), False
+        if 1.1 * h >= t_end - t:
+            h = t_end - t
+        while True:
+            k = [slope]
+            for i in range(1, scheme.stages + 1):
+                new = y + h * sum(a * one for a, one in zip(rows[i], k, strict=False))
+                k.append(f(t + nodes[i] * h, new))
+            size = np.maximum(np.maximum(np.abs(y), np.abs(new)), threshold)
+            error = h * np.max(np.abs(sum(e * one for e, one in zip(rows[-1], k, strict=True))) / size)
+            if error <= rtol:
+                break
+            h, failed = h * (0.5 if failed else max(least, 0.8 * (rtol / error) ** power)), True
+        t, y, slope = t + h, new, k[-1]
+        found.append((t, y))
+        h = h if failed else h * min(5.0, 0.8 * (rtol / error) ** power)
+    return np.array([t for t, _ in found]), np.array([y for _, y in found])
+
+
+def test_the_interpolant_of_ode45_is_the_published_polynomial():
+    """Shampine 1986: the weights of stages 1, 3, ... 7 at x, as printed for MATLAB's ntrp45."""
+    powers = {0: (1, "-183/64", "37/12", "-145/128"), 2: (0, "1500/371", "-1000/159", "1000/371"),
+              3: (0, "-125/32", "125/12", "-375/64"), 4: (0, "9477/3392", "-729/106", "25515/6784"),
+              5: (0, "-11/7", "11/3", "-55/28"), 6: (0, "3/2", "-4", "5/2")}  # fmt: skip
+    f0, f1, f2 = hermite_rows(ODE45.tableau.b, 6)
+    for x in (Fraction(1, 4), Fraction(2, 3), Fraction(1)):
+        for stage, row in powers.items():
+            ours = x * (
+                f0.get(stage, 0) + (1 - x) * (f1.get(stage, 0) + x * (f2.get(stage, 0) + (1 - x) * ODE45.tableau.dense[0][stage]))
+            )
+            assert ours == sum(Fraction(a) * x ** (n + 1) for n, a in enumerate(row))

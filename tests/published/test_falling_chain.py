@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
-from pliant.gallery.falling_chain.runs import TIGHT, run
+from pliant.gallery.falling_chain.runs import TIGHT, run, run_half
 from pliant.gallery.falling_chain.system import FRICTION, MODE_SETS, V1, falling_chain
 from pliant.run.prepare import compile_system
 
@@ -53,6 +53,17 @@ def test_the_number_of_impacts_is_that_of_the_reference_to_the_end(modes, rtol):
     ours = [sum(joint == j for _, j in chain(modes, rtol).touches) for joint in range(4)]
     assert ours == impacts
     assert sum(impacts) == 26
+
+
+@pytest.mark.parametrize("modes", REFERENCE)
+def test_half_of_the_chain_is_symmetric_by_construction_and_meets_the_same_impacts(modes):
+    """O1 and O2 of the half touch when those of the whole do: for cs-ss-sc, too, which loses its symmetry as a whole."""
+    half = run_half(modes)
+    assert half.touches == sum(e[2] == 1 for e in REFERENCE[modes])
+    begins = [record.begin for record in half.result.contacts if record.begin < SHARP_UNTIL]
+    theirs = sorted(e[0] for e in REFERENCE[modes] if e[1] in (0, 1) and e[2] == 1 and e[0] < SHARP_UNTIL)
+    assert begins == pytest.approx(theirs, abs=1e-9)
+    assert half.result.warnings == ()
 
 
 @pytest.mark.parametrize("modes", MODE_SETS)

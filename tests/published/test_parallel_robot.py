@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pliant.gallery.parallel_robot.runs import STIFFNESSES, inverse, motor_torques, run, tip_forces
+from pliant.gallery.parallel_robot.runs import PAPERS, STIFFNESSES, inverse, motor_torques, run, tip_forces
 from pliant.gallery.parallel_robot.system import LEGS, T_END, T_LOOP, efforts_on_the_rose, parallel_robot, rose
 from pliant.run.prepare import compile_system
 
@@ -131,6 +131,18 @@ def test_springs_started_unstretched_ring_and_prestretched_ones_give_the_reactio
     soft, stiff = (run(STIFFNESSES[ks], prestretched=True).reaction_error() for ks in ("1e5", "1e6"))
     assert stiff == pytest.approx(0.0128, abs=5e-5)
     assert soft / stiff == pytest.approx(10.0, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("ks", "error", "evaluations"),
+    [("1e1", -0.02, 373), ("1e4", -2.08, 4459), ("1e6", -4.06, 64513), ("1e7", -5.06, 228961), ("1e8", -6.05, 699427)],
+)
+def test_ode45_gives_the_errors_and_the_effort_of_the_reference(ks, error, evaluations):
+    """The paper's method, RT = 1e-3, with ode45's step rules: log10 of the largest sum |c|, and right-hand sides of Table 2."""
+    done = run(STIFFNESSES[ks], PAPERS)
+    assert done.case["constraint_error_max_log10"] == pytest.approx(error, abs=0.1)
+    assert done.evaluations == pytest.approx(evaluations, rel=0.03)
+    assert done.result.warnings == ()
 
 
 def test_a_damper_takes_the_ringing_out():

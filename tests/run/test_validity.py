@@ -314,6 +314,14 @@ def test_rows_left_out_are_counted_and_those_across_the_plane_are_not():
     assert sentence.startswith("1 row of closure 'third' left out, for the other 3 rows hold the same")
 
 
+def test_a_guide_that_holds_an_angle_is_no_loop_that_cannot_move():
+    system = pl.System("slider on a guide", gravity=(0.0, -9.81))
+    slider = system.add("slider", pl.RigidBody(mass=1.0, inertia=0.1), joint=pl.Planar(velocity=(1.0, 0.0)))
+    system.close("guide", "prismatic", slider.root, system.ground, axis="x")
+    run = pl.simulate(system, 0.1)
+    assert run.warnings == () and run["slider.x"][-1] == pytest.approx(0.1, abs=1e-9)
+
+
 # --------------------------------------------------------------------------------------------------------- the gallery
 
 GALLERY = (

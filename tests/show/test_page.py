@@ -280,3 +280,21 @@ def test_all_that_moves_stays_clear_of_the_axes_and_the_scale(open_page, chain):
             "n => pliant.view.camera.project([...p.subarray(3 * n, 3 * n + 3)])[1])))"
         )
         assert lowest <= page.evaluate("pliant.view.height") - 40
+
+
+@pytest.mark.parametrize("gravity", [(0.0, -9.81), (0.0, 9.81)], ids=["down", "up"])
+def test_what_falls_falls_down_the_page_and_gravity_is_drawn(open_page, gravity):
+    """Also where gravity points along +y: then y grows down the page."""
+    system = pl.System("falls", gravity=gravity)
+    system.add("rod", pl.RigidBody.rod(1.0, 1.0), joint=pl.Revolute())
+    page = open_page(pl.simulate(system, 0.3, save=0.01))
+    heights = []
+    for t in (0.0, 0.3):
+        _seek(page, t)
+        heights.append(
+            page.evaluate("(p => pliant.view.camera.project([...p.slice(p.length - 3)])[1])(pliant.mechanism.points[0])")
+        )
+    assert heights[1] > heights[0] + 20.0  # pixels, counted downwards
+    with_arrow = _picture(page)
+    page.evaluate("pliant.run.gravity = [0, 0, 0]; pliant.view.draw(pliant.t, pliant.scale, pliant.speed, pliant.view.colours)")
+    assert _picture(page) != with_arrow

@@ -235,3 +235,32 @@ def test_reactions_show_the_largest_of_the_run_where_no_row_is():
     for plot in (pl.plot.struts, pl.plot.motors):
         with pytest.raises(pl.ModelError, match=f"must have {plot.__name__}"):
             plot(run)
+
+
+def fallen(gravity):
+    system = pl.System("falls", gravity=gravity)
+    system.add("rod", pl.RigidBody.rod(1.0, 1.0), joint=pl.Revolute(angle=0.5, rate=1.0))
+    return pl.simulate(system, 0.2, save=0.05)
+
+
+@pytest.mark.parametrize("kind", ["mechanism", "paths"])
+@pytest.mark.parametrize("gravity", [(0.0, -9.81), (0.0, 9.81)], ids=["down", "up"])
+def test_gravity_is_an_arrow_that_points_down_the_page(kind, gravity):
+    """Also where it points along +y: then y grows down the page."""
+    picture = getattr(pl.plot, kind)(fallen(gravity))
+    picture.canvas.draw()
+    for panel in picture.axes:
+        (arrow,) = [text for text in panel.texts if text.get_text() == ""]
+        head, tail = (place.transform((1, 1)) for place in (arrow.xycoords, arrow.anncoords))
+        assert head[1] < tail[1] - 10.0 and head[0] == pytest.approx(tail[0])
+        assert panel.yaxis_inverted() == (gravity[1] > 0.0)
+        assert [text.get_text() for text in panel.texts] == ["", "g"]
+
+
+def test_gravity_across_the_page_is_a_circle_with_a_cross_and_no_gravity_is_nothing():
+    (panel,) = pl.plot.mechanism(fallen((0.0, 0.0, -9.81)), time=0.1).axes
+    assert [line.get_marker() for line in panel.lines[:2]] == ["o", "x"] and [text.get_text() for text in panel.texts] == ["g"]
+    (panel,) = pl.plot.mechanism(fallen((0.0, 0.0, 9.81)), time=0.1).axes
+    assert [line.get_marker() for line in panel.lines[:2]] == ["o", "o"]
+    (panel,) = pl.plot.mechanism(fallen((0.0, 0.0)), time=0.1).axes
+    assert len(panel.texts) == 0

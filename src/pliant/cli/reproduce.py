@@ -59,12 +59,15 @@ def _one(name: str, out: Path, quiet: bool) -> dict[str, Any]:
 
 def _report(summaries: dict[str, dict[str, Any]], out: Path, quiet: bool, as_json: bool) -> None:
     """Print one table of claims; with several systems, each claim is listed with its system."""
-    from pliant.gallery.reproduction import print_claims
+    from pliant.gallery.reproduction import print_claims, print_warnings
 
     several = len(summaries) > 1
     claims = [{**claim, **({"system": name} if several else {})} for name, one in summaries.items() for claim in one["claims"]]
     if as_json:
-        write_json({"claims": claims, "hold": sum(bool(claim["holds"]) for claim in claims), "written": str(out)})
+        told = {name: one["warnings"] for name, one in summaries.items()}
+        held = sum(bool(claim["holds"]) for claim in claims)
+        write_json({"claims": claims, "hold": held, "warnings": told, "written": str(out)})
     elif not quiet:
         print_claims(claims)
+        print_warnings(summaries)
         typer.echo(f"summary.json, figures and results are in {out}{' and its folders' if several else ''}")

@@ -39,6 +39,8 @@ def why_not(compiled: Compiled, method: Method) -> str:
     traced, tableau, name = compiled.traced, method.tableau, type(method).__name__
     if method.needs_jacobian or not getattr(tableau, "error", ()):
         return f"{name} is not an explicit method with an error estimate: take {EXPLICIT}"
+    if method.rule is not None:
+        return f"{name} has step rules of its own: take {EXPLICIT}"
     if method.near is not None:
         return f"{name} changes its precision near contacts: take {EXPLICIT}"
     if method.needs_partition:

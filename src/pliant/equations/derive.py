@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 
 FORMULATION = "gibbs_appell"  # the recursion that is traced
+SIMPLIFYING = 30.0  # s: chains of three rigid links take ten, elastic ones minutes
 
 
 @dataclass(frozen=True, repr=False)
@@ -67,13 +68,13 @@ class Equations(Matrices):
         """Write one self-contained C file, and its header next to it."""
         c_source.write(self, path)
 
-    def sympy(self, simplify: bool = True) -> Symbolic:
-        """The equations over SymPy symbols."""
-        return symbolic(self, simplify)
+    def sympy(self, simplify: bool = True, max_seconds: float = SIMPLIFYING) -> Symbolic:
+        """The equations over SymPy symbols; not simplified, which a note says, if that takes longer than `max_seconds`."""
+        return symbolic(self, simplify, max_seconds)
 
-    def latex(self, simplify: bool = True) -> str:
-        """The equations as LaTeX for reading, one display per matrix."""
-        return latex(self.sympy(simplify))
+    def latex(self, simplify: bool = True, max_seconds: float = SIMPLIFYING) -> str:
+        """The equations as LaTeX for reading, one display per matrix; simplified as by `sympy`."""
+        return latex(self.sympy(simplify, max_seconds))
 
 
 def derive(system: System, parameters: Mapping[str, float] | None = None) -> Equations:

@@ -14,6 +14,8 @@ import casadi as ca
 from pliant.equations.matrices import MATRICES, Matrices
 from pliant.equations.replay import replay
 from pliant.errors import ModelError
+from pliant.host.time_limit import within
+from pliant.model import check
 
 # Largest numbers of operations, and of letters and numbers, of an entry that is simplified: above them simplification takes minutes
 # and does not shorten the entry.
@@ -63,8 +65,10 @@ class Symbolic:
         return "\n".join([*lines, f"values = {{{values}}}", ""])
 
 
-def symbolic(equations: Matrices, simplify: bool) -> Symbolic:
-    sympy = _sympy()
+def symbolic(equations: Matrices, simplify: bool, max_seconds: float) -> Symbolic:
+    """max_seconds: of simplification; if it takes longer, nothing is simplified."""
+    max_seconds = check.positive("equations", "max_seconds", max_seconds, "s")
+    sympy, notes = _sympy(), equations.notes
     taken = {*equations.time.names, *equations.u.names}
     groups = {group.letter: tuple(sympy.Symbol(_symbol_name(group.letter, name, taken), real=True) for name in group.names)
               for group in equations.inputs}  # fmt: skip
@@ -76,14 +80,18 @@ def symbolic(equations: Matrices, simplify: bool) -> Symbolic:
         for name, matrix in equations.outputs.items()
     }
     if simplify:
-        matrices = {name: matrix.applyfunc(functools.partial(_tidy, sympy)) for name, matrix in matrices.items()}
+        tidy = functools.partial(_tidy, sympy)
+        shorter = within(max_seconds, lambda: {name: matrix.applyfunc(tidy) for name, matrix in matrices.items()})
+        if shorter is None:
+            notes = (*notes, f"not simplified: that takes more than max_seconds = {max_seconds:g} s")
+        matrices = shorter or matrices
     return Symbolic(
         name=equations.name,
         time=groups["t"][0],
         **{letter: groups[letter] for letter in "qvup"},
         values=dict(zip(groups["p"], equations.values, strict=True)),
         rows=equations.rows,
-        notes=equations.notes,
+        notes=notes,
         **matrices,
     )
 

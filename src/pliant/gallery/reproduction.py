@@ -3,14 +3,15 @@
 A reproduction is a function of a folder and a progress report. It runs the published cases, writes summary.json, one PNG per figure
 and the results as netCDF into the folder, and returns what summary.json holds:
 
-    {"system": name, "cases": {case: {...}}, "claims": [{"claim", "paper", "ours", "holds", "reason" where there is one}]}
+    {"system": name, "cases": {case: {...}}, "claims": [{"claim", "paper", "ours", "holds", where they apply "reason", "varies"}],
+     "warnings": {run: [sentence]}}
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 SUMMARY = "summary.json"
 DPI = 120
+ROUND_OFF, THE_COMPUTER = "round-off", "the computer"  # on which the numbers of some claims depend
 PLAIN_WIDTH = 120  # width of the table in columns if the output is not a terminal
 
 Progress = Callable[[str, float], None]  # the current activity, and the fraction of the whole that is done, 0 to 1
@@ -43,16 +45,36 @@ class Claim:
     ours: Any
     holds: bool
     reason: str = ""
+    varies: str = ""  # what our numbers depend on besides the model: ROUND_OFF, THE_COMPUTER
 
     @property
     def entry(self) -> dict[str, Any]:
         """The entry in summary.json."""
         entry = {"claim": self.claim, "paper": self.paper, "ours": self.ours, "holds": bool(self.holds)}
-        return {**entry, "reason": self.reason} if self.reason else entry
+        return {**entry, **{name: value for name in ("reason", "varies") if (value := getattr(self, name))}}
 
 
-def summary_of(system: str, cases: Mapping[str, Any], claims: Iterable[Claim], **more: Any) -> Summary:
-    return {"system": system, "cases": dict(cases), **more, "claims": [claim.entry for claim in claims]}
+def summary_of(system: str, cases: Mapping[str, Any], claims: Iterable[Claim], study: Any = None, **more: Any) -> Summary:
+    """study: holds the runs, whose warnings are recorded."""
+    told = dict(warnings_of(study))
+    return {"system": system, "cases": dict(cases), **more, "claims": [claim.entry for claim in claims], "warnings": told}
+
+
+def warnings_of(study: Any, name: str = "") -> Iterator[tuple[str, list[str]]]:
+    """The warnings of all runs in a study, by the names of the fields and keys that lead to them."""
+    if isinstance(study, Result):
+        if study.warnings:
+            yield name, list(study.warnings)
+        return
+    parts: Iterable[tuple[Any, Any]] = ()
+    if isinstance(study, Mapping):
+        parts = study.items()
+    elif isinstance(study, (list, tuple)):
+        parts = enumerate(study)
+    elif is_dataclass(study):
+        parts = ((field.name, getattr(study, field.name)) for field in fields(study))
+    for key, part in parts:
+        yield from warnings_of(part, name if isinstance(part, Result) else f"{name}/{key}".lstrip("/"))
 
 
 def write_summary(out: Path, summary: Summary) -> Path:
@@ -87,6 +109,25 @@ def print_claims(claims: Sequence[Mapping[str, Any]], console: Console | None = 
     console.print(table)
     held = sum(bool(entry["holds"]) for entry in claims)
     console.print(Text(f"{held} of {len(claims)} claims hold"))
+
+
+def print_warnings(summaries: Mapping[str, Summary]) -> None:
+    """Print what the runs of these systems warned of, one line per sentence; runs with the same sentence share a line."""
+    from rich.console import Console
+    from rich.text import Text
+
+    for system, summary in summaries.items():
+        for sentence, names in by_sentence(summary["warnings"]).items():
+            Console(soft_wrap=True, highlight=False).print(Text(f"warning: {system}, {', '.join(names)}: {sentence}"))
+
+
+def by_sentence(warnings: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """The names of the runs that have each warning."""
+    runs: dict[str, list[str]] = {}
+    for run, sentences in warnings.items():
+        for sentence in sentences:
+            runs.setdefault(sentence, []).append(run)
+    return runs
 
 
 def words(value: Any) -> str:

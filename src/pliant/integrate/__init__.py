@@ -5,6 +5,8 @@ from pliant.integrate.memory.constraint_kernel import ConstraintKernels
 from pliant.integrate.methods.method import (
     DOP853,
     METHODS,
+    ODE23,
+    ODE45,
     RK4,
     RKF45,
     Auto,
@@ -23,6 +25,8 @@ from pliant.integrate.stepper import Located, Outcome, Statistics, Stepper
 __all__ = [
     "DOP853",
     "METHODS",
+    "ODE23",
+    "ODE45",
     "RK4",
     "RKF45",
     "Auto",

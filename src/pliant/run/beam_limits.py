@@ -70,6 +70,12 @@ class UniformBeamLimits(BeamLimits):
         return found
 
     @cached_property
+    def stretch(self) -> Floats | None:
+        """The mean axial force E A u(l) / l for a unit of each coordinate, N; None if the beam has no axial coordinates."""
+        elongation = self.shapes.displacement([self.beam.length])[0, 0]
+        return self.beam.material.E * self.beam.section.A / self.beam.length * elongation if np.any(elongation) else None
+
+    @cached_property
     def first_frequency(self) -> float:
         """The first bending frequency, with the payload as a point mass, rad/s."""
         return first_frequency(self.shapes, self.stiffness, self.mass)

@@ -99,9 +99,9 @@ def compression(evidence: Rows) -> Iterator[str]:
     """Warn of a compression beyond the buckling load of a beam without stiffening, if it lasts long enough to buckle it."""
     for node, limits in _unstiffened(evidence):
         load = limits.held_buckling_load if _tip_is_held(evidence, node) else limits.buckling_load
-        if evidence.largest_force[_number(evidence, node)] <= load:
+        if limits.stretch is None and evidence.largest_force[_number(evidence, node)] <= load:
             continue  # too small even if the whole force acted along the beam
-        (times, _), pressed = evidence.series, _compression(evidence, node)
+        (times, _), pressed = evidence.series, _compression(evidence, node, limits)
         if evidence.growth(limits.first_frequency**2 * (pressed / load - 1.0)) > GROWN:
             k = int(np.nanargmax(pressed))
             yield (
@@ -185,9 +185,12 @@ def _length(node: Node, limits: BeamLimits, q: Floats) -> Floats | float:
 # ---- what they bear
 
 
-def _compression(evidence: Rows, node: Node) -> Floats:
-    """The axial compression, N: the mean of both ends if joints give both, else that at the root."""
+def _compression(evidence: Rows, node: Node, limits: UniformBeamLimits) -> Floats:
+    """The mean axial compression, N: of the strain if the beam has axial coordinates, else of both ends if joints give both, else
+    that at the root."""
     _, values = evidence.series
+    if limits.stretch is not None:
+        return np.asarray(-values["q"][:, node.own_q.start : node.own_q.stop] @ limits.stretch)
     k = _number(evidence, node)
     axis = _x_axis(values["orientation"][:, k])
     root = np.einsum("ta,ta->t", values["reaction_force"][:, k], axis)

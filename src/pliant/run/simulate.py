@@ -280,7 +280,7 @@ class Run:
             rhs=compiled.rhs.address,
             n_state=self.traced.y0.size,
             n_work=max(kernel.n_work for kernel in kernels if kernel is not None),
-            method=method,
+            method=method.over(t_end - t_start),
             n_controlled=self.traced.n_controlled,
             n_added=len(self.traced.sources),
             atol_floor=self._work_tolerance(method, t_start),

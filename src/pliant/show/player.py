@@ -171,7 +171,9 @@ def _header(scene: Scene, panels: list[Panel], rows: NDArray[np.int64], blocks: 
         "rows": len(rows),
         "blocks": _places(len(rows), blocks),
         "axes": scene.axes,
-        "up": _up(drawing.gravity),
+        "up": scene.upright,
+        "upsideDown": scene.upside_down,
+        "gravity": drawing.gravity,
         "box": [_plain(low), _plain(high)],
         "size": float(np.max(high - low)) or 1.0,
         "palette": PALETTE,
@@ -244,11 +246,6 @@ def _touch(touch: Any) -> dict[str, Any]:
 def _plain(array: Floats) -> list[float]:
     """Numbers rounded to the digits that single precision holds."""
     return [float(f"{x:.{DIGITS}g}") for x in np.ravel(array)]
-
-
-def _up(gravity: tuple[float, float, float]) -> int:
-    """The vertical axis of a spatial view: the axis of gravity, or z without gravity."""
-    return int(np.argmax(np.abs(gravity))) if any(gravity) else 2
 
 
 # ---- plots

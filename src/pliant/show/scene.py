@@ -195,6 +195,19 @@ class Scene:
     def flat(self) -> bool:
         return len(self.axes) == 2
 
+    @property
+    def upright(self) -> int:
+        """The vertical axis of a spatial view: the axis of gravity, or z without gravity."""
+        gravity = np.abs(self.drawing.gravity)
+        return int(np.argmax(gravity)) if np.any(gravity) else 2
+
+    @property
+    def upside_down(self) -> bool:
+        """Whether the vertical axis points down the page, because gravity would otherwise point up."""
+        gravity = self.drawing.gravity
+        vertical = self.axes[1] if self.flat else self.upright
+        return gravity[vertical] > max(abs(gravity[k]) for k in self.axes if k != vertical)
+
 
 PLACING = ("q", "root_position", "orientation")  # quantities that determine the position of every body
 

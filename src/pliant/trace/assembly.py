@@ -91,6 +91,8 @@ class _Look:
         self.tolerance = tolerance
         self.free, own = tuple(free), {k for node in tree.nodes for k in node.own_v}
         self.count = len(tree.rates)
+        joints = [{slot.v + i for slot in node.slots for i in range(len(slot.motion.rates))} & set(free) for node in tree.nodes]
+        self.joint_of = {k: joint for joint in joints for k in joint}  # by free rate: all free rates of the same joint
         self.ease = {k: BENDING if k in own else 1.0 for k in free}
         # Lengths are divided by the size, so that they compare with radians and the rank does not depend on the size.
         turning = [slot for slot in tree.slots if slot.motion.kind in (ROTATION, BALL)]
@@ -328,12 +330,16 @@ def _left_out(look: _Look, seen: _Seen) -> tuple[str, ...]:
 
 
 def _stuck_loops(look: _Look, seen: _Seen) -> tuple[str, ...]:
-    """A warning about loops in which nothing can move although others can: the bodies in them stay where they are."""
+    """A warning about loops in which nothing can move although others can: the bodies in them stay where they are.
+
+    A joint some of whose coordinates can still move is no such loop: a guide holds the angle of a slider, which slides.
+    """
     said = []
     fixed = [k for k, owner in enumerate(look.owners) if not owner.prescribed and not isinstance(owner, FormulaClosure)]
     for coordinates, coupled in _groups([seen.whole[k] for k in fixed]):
         group = [fixed[row] for row in coupled]
-        if len(group) >= len(coordinates) == look.rank(seen, group):
+        whole = all(look.joint_of.get(k, coordinates) <= coordinates for k in coordinates)
+        if whole and len(group) >= len(coordinates) == look.rank(seen, group):
             names = ", ".join(repr(name) for name in dict.fromkeys(look.owners[k].name for k in group))
             sentence = f"closure {names} leaves the loop that it closes 0 degrees of freedom: its {len(coordinates)} coordinates"
             said.append(f"{sentence} stay where they are, whatever drives them")

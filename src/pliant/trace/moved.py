@@ -14,6 +14,8 @@ Floats = NDArray[np.float64]
 
 # Fraction of the mechanism's size (of 1 rad for angles, of a rate itself): rounding a start to six digits moves it about as much.
 WORTH_TELLING = 1e-6
+# Fraction of the fastest given rate (lengths over the mechanism's size): below it is what computing a start leaves instead of zero.
+ROUND_OFF = 1e-12
 NAMED = 5  # changes that are listed individually, largest first
 
 
@@ -22,13 +24,15 @@ def what_moved(
 ) -> tuple[str, ...]:
     """One sentence if assembly changed coordinates or given rates; from (q, v) before, after, and which of them are free.
 
-    A rate of zero is taken as not given: it follows from the others.
+    A rate of zero, or of round-off, is taken as not given: it follows from the others.
     """
     (q0, v0), (q, v) = given, found
     lengths, turns = _units(tree)
     scale = {k: 1.0 if lengths.get(k) in ("rad", "") else size for k in free[0]}
     far = {k: abs(q[k] - q0[k]) / scale[k] for k in free[0]}
-    fast = {k: abs(v[k] - v0[k]) / abs(v0[k]) for k in free[1] if v0[k] != 0.0}
+    paces = {k: abs(v0[k]) / (1.0 if turns.get(k) == "rad/s" else size) for k in free[1]}
+    least = ROUND_OFF * max(paces.values(), default=0.0)
+    fast = {k: abs(v[k] - v0[k]) / abs(v0[k]) for k, pace in paces.items() if pace > least}
     changes = [*_changes("coordinate", far, tree.positions, q0, q, lengths), *_changes("rate", fast, tree.rates, v0, v, turns)]
     if not changes:
         return ()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from pliant.integrate.memory.setup import LEAST_OLD_ERROR, PI_CONTROLLER, PLAIN_CONTROLLER
+from pliant.integrate.memory.setup import LEAST_OLD_ERROR
+from pliant.integrate.methods.step_rules import PI_CONTROLLER, PLAIN_CONTROLLER
 from pliant.integrate.methods.tableaus import Tableau
 
 # Of methods of order 8: beta, with which steps are slightly shorter, and far fewer are rejected; and the least error of the step
@@ -105,8 +106,8 @@ class Scheme:
     @property
     def control(self) -> list[float]:
         """Numbers of the step-size controller: beta, least and largest factor, exponent."""
-        beta, least, largest = PI_CONTROLLER if self.tableau.order < 8 else (STEADY, *PLAIN_CONTROLLER[1:])
-        return [beta, least, largest, 1.0 / (self.tableau.error_order + 1) - 0.75 * beta]
+        rule = PI_CONTROLLER if self.tableau.order < 8 else replace(PLAIN_CONTROLLER, beta=STEADY)
+        return [rule.beta, rule.least, rule.largest, rule.exponent(self.tableau.error_order)]
 
 
 def _shared_places(last: list[int]) -> list[int]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.gallery.falling_chain.claims import MEAN_ERROR, Study
+from pliant.gallery.falling_chain.claims import MEAN_ERROR, SENSITIVE, Study
 from pliant.gallery.falling_chain.runs import PAPERS_RTOL, Run
 from pliant.gallery.falling_chain.system import ENDS, LENGTH, shape
 from pliant.gallery.reproduction import label, panels, shared_legend
@@ -33,6 +33,7 @@ VIBRATION = (0.5, 0.6)  # s, the zoom of figs. 6 and 8 to 10
 AROUND_IMPACT = 1.5e-3  # s shown before and after a cluster of touches
 AROUND_TOUCHES = 4.0  # mm shown above the ground there
 FLOOR = 1e-14  # % of energy, drawn instead of zero on the logarithmic axis
+MIRROR_FLOOR = 1e-17  # m, the same
 TIME = "time, s"
 
 Line = tuple[str, Floats, dict[str, Any]]  # name, values, style
@@ -54,7 +55,25 @@ def figures(study: Study) -> Mapping[str, Callable[[], Figure]]:
         "fig12": partial(zoomed, lambda run: _joints(run.friction_forces), "friction X1, N", _first_impact),
         "fig13": partial(_energies, runs),
         "fig14": partial(_energy_errors, study),
+        "half": partial(_half, study),
     }
+
+
+def _half(study: Study) -> Figure:
+    """The set that loses its symmetry beside its half, which cannot; and how the asymmetry of all sets grows."""
+    figure, axes = panels(1, 2, height=3.6)
+    whole, half = study.tight[SENSITIVE], study.half
+    _draw(axes[0, 0], whole.time, _joints(whole.positions[:, :, 1]))
+    for k, end in enumerate(ENDS[:2]):
+        style = {"color": ("#00408a", "#a63d00")[k], "markersize": 3.5, "markevery": 25, "linestyle": "none"}
+        axes[0, 0].plot(half.result.time, half.heights[:, k], "o", label=f"{end}, half of the chain", **style)
+    for name, run in study.tight.items():
+        axes[0, 1].semilogy(run.time, np.maximum(run.mirror_error, MIRROR_FLOOR), linewidth=1.0, label=name)
+    label(axes[0, 0], f"{SENSITIVE}: whole, and half symmetric by construction", TIME, "X2 of the joints, m")
+    label(axes[0, 1], "largest mirror error of the joints", TIME, "m")
+    for panel in axes[0]:
+        panel.legend(fontsize="small")
+    return figure
 
 
 def _joints(values: Floats) -> list[Line]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import SolveError
-from pliant.gallery.falling_chain.system import ENDS, T_END, falling_chain
+from pliant.gallery.falling_chain.system import ENDS, T_END, falling_chain, half_chain
 from pliant.integrate.methods.method import DOP853, RKF45, Method
 from pliant.results.contacts import ContactRecord
 from pliant.results.result import Result
@@ -21,9 +21,12 @@ from pliant.run.simulate import simulate
 Floats = NDArray[np.float64]
 
 TIGHT = DOP853(rtol=1e-12, atol=1e-14)
+HALF_ROWS = 1e-3  # s between rows of the half
 FLIGHT_ROWS = 2e-3  # s between rows of the first flight, which otherwise takes only one or two steps
 # The paper's method. It prints no tolerance; at this one its method gives the energy errors it prints.
 PAPERS_RTOL = 1e-4
+# Changes of the tolerance, relative: what changes with them is decided by round-off.
+NUDGES = (0.0, 1e-14, 1e-13, 1e-12)
 CLUSTER = 0.01  # s: contacts of one end closer together than this belong to one impact of the chain
 
 # The paper's names (eq. 13) of our coordinates
@@ -160,13 +163,50 @@ class Run:
 def run(modes: str | tuple[str, Compiled], method: Method = TIGHT, progress: Callable[[float, float], None] | None = None) -> Run:
     """One run with every step saved, of a mode set or of one already compiled; the first flight has rows between steps."""
     name, compiled = (modes, compile_system(falling_chain(modes))) if isinstance(modes, str) else modes
-    result = simulate(compiled, T_END, method=method, save="steps", progress=progress)
+    result = _finished(simulate(compiled, T_END, method=method, save="steps", progress=progress))
+    flight = simulate(compiled, result.contacts[0].begin, method=method, save=FLIGHT_ROWS)
+    return Run(name, _with_rows(result, flight))
+
+
+def impacts(compiled: Compiled, rtol: float) -> list[int]:
+    """Touches with the paper's method, for tolerances that differ by round-off."""
+    methods = [fehlberg(rtol * (1.0 + nudge)) for nudge in NUDGES]
+    return [len(_finished(simulate(compiled, T_END, method=method, save=[T_END])).contacts) for method in methods]
+
+
+def mirror_errors(name: str, compiled: Compiled) -> list[float]:
+    """Largest mirror errors of tight runs, m, for tolerances that differ by round-off."""
+    methods = [replace(TIGHT, rtol=TIGHT.rtol * (1.0 + nudge)) for nudge in NUDGES]
+    return [float(np.max(run((name, compiled), method).mirror_error)) for method in methods]
+
+
+@dataclass(frozen=True)
+class HalfRun:
+    """One run of the half that is symmetric by construction."""
+
+    result: Result
+
+    @property
+    def touches(self) -> int:
+        """Of the whole chain."""
+        return 2 * len(self.result.contacts)
+
+    @property
+    def heights(self) -> Floats:
+        """Of O1 and O2: (time, joint), m."""
+        return np.column_stack([self.result.of_body("tip_position", "a")[:, 1], self.result.of_body("root_position", "b")[:, 1]])
+
+
+def run_half(modes: str) -> HalfRun:
+    return HalfRun(_finished(simulate(half_chain(modes), T_END, method=TIGHT, save=HALF_ROWS)))
+
+
+def _finished(result: Result) -> Result:
     if result.interrupted:
         raise KeyboardInterrupt
     if not result.ok:
-        raise SolveError(f"falling chain {name}: {result.message}")
-    flight = simulate(compiled, result.contacts[0].begin, method=method, save=FLIGHT_ROWS)
-    return Run(name, _with_rows(result, flight))
+        raise SolveError(f"{result.name}: {result.message}")
+    return result
 
 
 def _with_rows(result: Result, more: Result) -> Result:

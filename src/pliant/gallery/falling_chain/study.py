@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pliant.gallery.falling_chain.claims import Study, claims
+from pliant.gallery.falling_chain.claims import SENSITIVE, Study, claims
 from pliant.gallery.falling_chain.figures import figures
-from pliant.gallery.falling_chain.runs import fehlberg, run
-from pliant.gallery.falling_chain.system import MODE_SETS, falling_chain
+from pliant.gallery.falling_chain.runs import fehlberg, impacts, mirror_errors, run, run_half
+from pliant.gallery.falling_chain.system import MODE_SETS, falling_chain, half_chain
 from pliant.gallery.reproduction import Progress, Summary, save_figures, save_result, summary_of, write_summary
 from pliant.run.prepare import compile_system
 
 COMPUTING = 0.3  # fraction of the progress: figures take longer than runs
-COARSE = (1e-3, 1e-4, 1e-5, 1e-6)  # rtol of the paper's method at which impacts are counted
+COARSE = (1e-3, 3e-4, 1e-4, 1e-5, 1e-6)  # rtol of the paper's method at which impacts are counted
 
 
 def reproduce(out: Path, progress: Progress) -> Summary:
@@ -26,7 +26,7 @@ def reproduce(out: Path, progress: Progress) -> Summary:
         save_result(out, name, tight.result)
     save_figures(out, figures(study), progress, COMPUTING)
     cases = {name: tight.case for name, tight in study.tight.items()}
-    summary = summary_of("falling-chain", cases, claims(study))
+    summary = summary_of("falling-chain", cases, claims(study), study)
     write_summary(out, summary)
     progress("done", 1.0)
     return summary
@@ -34,7 +34,7 @@ def reproduce(out: Path, progress: Progress) -> Summary:
 
 def compute(progress: Progress) -> Study:
     """All runs."""
-    tight, papers, counts = {}, {}, {}
+    tight, papers, counts, astray = {}, {}, {}, [0.0]
     names = (*MODE_SETS, "rigid")
     for k, name in enumerate(names):
         progress(f"running {name}", COMPUTING * k / len(names))
@@ -43,5 +43,16 @@ def compute(progress: Progress) -> Study:
         if name in MODE_SETS:
             papers[name] = run(compiled, fehlberg())
         if name == MODE_SETS[0]:
-            counts = {rtol: len(run(compiled, fehlberg(rtol)).touches) for rtol in COARSE}
-    return Study(tight=tight, rigid=tight.pop("rigid"), papers=papers, counts=counts)
+            counts = {rtol: impacts(compiled[1], rtol) for rtol in COARSE}
+        if name == SENSITIVE:
+            astray = mirror_errors(*compiled)
+    half = compile_system(half_chain(MODE_SETS[0]))
+    return Study(
+        tight=tight,
+        rigid=tight.pop("rigid"),
+        papers=papers,
+        counts=counts,
+        half_counts={rtol: impacts(half, rtol) for rtol in COARSE},
+        half=run_half(SENSITIVE),
+        astray=astray,
+    )

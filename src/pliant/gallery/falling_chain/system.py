@@ -6,14 +6,18 @@ Mode shapes are Table 2's, which are the first modes of a 30 x 12.5 mm beam; all
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from pliant.beams.bending import bending_modes
 from pliant.model.beam import Beam
 from pliant.model.contact import Plane
 from pliant.model.damping import AirDrag, KelvinVoigt
+from pliant.model.frame import Frame
 from pliant.model.friction_law import Ambrosio
-from pliant.model.joint import Planar, Revolute
+from pliant.model.joint import Planar, Prismatic, Revolute
 from pliant.model.material import Material
 from pliant.model.modes import GivenModes, Modes, ShapeFunction
 from pliant.model.normal_law import HuGuo
@@ -74,11 +78,43 @@ def falling_chain(modes: str = "ss-ss-ss") -> System:
     a = system.add("a", first, joint=start)
     b = system.add("b", second, joint=Revolute(angle=deg(-30.0)), on=a.tip)
     c = system.add("c", third, joint=Revolute(angle=deg(-30.0)), on=b.tip)
+    _ground(system, [a.root, a.tip, b.tip, c.tip])
+    return system
+
+
+def half_chain(modes: str = "ss-ss-ss") -> System:
+    """The left half of the chain, symmetric by construction: O2 moves up and down, and half of the middle link is fixed to it.
+
+    The middle link's shape is symmetric and zero at its ends, so that the line through them stays level. The outer link goes out
+    from O2, with its shape seen from there.
+    """
+    outer, middle, _ = modes.split("-")
+    system = System(f"half of the falling chain {modes}", gravity=(0.0, -9.81))
+    height = 0.9 + LENGTH * math.sin(deg(30.0))
+    b = system.add("b", replace(link(middle), length=0.5 * LENGTH), joint=Prismatic(axis="y", displacement=height),
+                   on=system.ground.moved((-0.5 * LENGTH, 0.0)))  # fmt: skip
+    a = system.add("a", replace(link(outer), modes=GivenModes((_backwards(shape(outer)),))), on=b.root,
+                   joint=Revolute(angle=deg(180.0 + 30.0)))  # fmt: skip
+    _ground(system, [a.tip, b.root])
+    return system
+
+
+def _backwards(shape: ShapeFunction) -> ShapeFunction:
+    """The shape seen from the other end of the link; slopes and rotations change their sign."""
+
+    def seen(function: Callable[[Any], Any] | None, sign: float) -> Callable[[Any], Any]:
+        assert function is not None
+        return lambda x: sign * function(LENGTH - x)
+
+    return ShapeFunction(w=seen(shape.w, 1.0), dw=seen(shape.dw, -1.0), ddw=seen(shape.ddw, 1.0),
+                         theta=seen(shape.theta, -1.0), dtheta=seen(shape.dtheta, 1.0))  # fmt: skip
+
+
+def _ground(system: System, points: list[Frame]) -> None:
     system.contact(
-        points=[a.root, a.tip, b.tip, c.tip],
+        points=points,
         against=Plane(normal=(0, 1)),
         normal=HuGuo(stiffness=STIFFNESS, restitution=RESTITUTION),
         friction=Ambrosio(mu=FRICTION, v0=V0, v1=V1),
         name="ground",
     )
-    return system

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pliant.errors import SolveError
 from pliant.gallery.parallel_robot.system import LEGS, efforts_on_the_rose, parallel_robot, rose
 from pliant.gallery.reproduction import swept
-from pliant.integrate.methods.method import DOP853, DormandPrince, Method
+from pliant.integrate.methods.method import DOP853, ODE45, DormandPrince, Method
 from pliant.results.result import Result
 from pliant.run.prepare import compile_system
 from pliant.run.simulate import simulate
@@ -27,7 +27,8 @@ TIGHT = DOP853(rtol=1e-12, atol=1e-14)
 # steps shrink for digits that do not exist (Ks = 1e8 with atol 1e-14: 234 million evaluations instead of 2 million).
 TIGHT_STIFF = DOP853(rtol=1e-12, atol=1e-13)
 STIFF = 1e8  # N/m, from which that applies; for prestretched springs, which hardly move, from 1e6
-PAPERS = DormandPrince(rtol=1e-3, atol=1e-6)  # what the paper ran: Matlab's RK45 with its default tolerances
+PAPERS = ODE45(rtol=1e-3, atol=1e-6)  # what the paper ran: MATLAB's RK45 with its default tolerances
+OTHER_RULES = DormandPrince(rtol=1e-3, atol=1e-6)  # the same pair and tolerances with another step control
 GRID = np.arange(601) / 100.0  # s
 INSTANTS = ("0.1", "0.5", "1", "2", "6")  # s, of the summary
 INVERSE_TIMES = ("0", "0.1", "0.25", "0.5", "0.7", "1", "1.3", "1.75")  # s

@@ -12,12 +12,12 @@ from pliant.gallery.reproduction import Claim
 from pliant.gallery.slider_crank.runs import Driven, Run
 from pliant.gallery.slider_crank.system import (
     CRANK,
-    EULER_LOAD,
     MATERIALS,
     RESTITUTION,
     ROD,
     frequencies,
     modal_damping,
+    rod_buckling_load,
 )
 
 BEFORE = (0.0, 0.0362)  # s, before any rod's slider touches
@@ -156,7 +156,7 @@ def _model(study: Study) -> list[Claim]:
     why = f"the double hit is an artefact of one element: finer rods touch once, for {duration:.2f} ms, damped or not"
     high = 100.0 * (float(frequencies()[0] / frequencies(elements=study.driven_fine.elements)[0]) - 1.0)
     coarse = study.driven["steel"].case["v_mid_max"], study.driven_fine.case["v_mid_max"]
-    load = {name: run.axial_force_max / EULER_LOAD for name, run in _pair(study)}
+    load = {name: run.compression_max / rod_buckling_load() for name, run in _pair(study)}
     return [
         Claim("one element is enough for the rod: touches of the first impact, by elements (damped)", 2, hits, once,
               "" if once else why),
@@ -169,7 +169,7 @@ def _model(study: Study) -> list[Claim]:
         Claim("Lankarani-Nikravesh's law gives the restitution asked for (free slider)", RESTITUTION, study.restitution,
               abs(study.restitution / RESTITUTION - 1.0) < 1e-3,
               "its damping is derived for small losses, that is, for e near 1"),
-        Claim("linear strain is enough: largest axial force over the load at which the rod buckles, one element", "below 1", load,
+        Claim("linear strain is enough: largest compression over the load at which the rod buckles, one element", "below 1", load,
               max(load.values()) < 1.0,
               "bending stiffness then depends on the axial force, which linear strain leaves out: what the rod does after "
               "the impact is the model's"),

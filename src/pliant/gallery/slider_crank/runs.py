@@ -164,9 +164,9 @@ class Run(Mechanism):
         return self.result.ledger.balance_error_max / float(self.kinetic[0])
 
     @property
-    def axial_force_max(self) -> float:
-        """Largest mean axial force of the rod, N: E A u / L."""
-        return float(MATERIALS["steel"].E * AREA / ROD * np.max(np.abs(self.u_tip)))
+    def compression_max(self) -> float:
+        """Largest mean axial compression of the rod, N: -E A u / L."""
+        return float(MATERIALS["steel"].E * AREA / ROD * np.max(-self.u_tip))
 
     def between(self, begin: float, end: float) -> NDArray[np.bool_]:
         """Evenly spaced rows from one time to another."""

@@ -32,7 +32,7 @@ def reproduce(out: Path, progress: Progress) -> Summary:
     for name, done in runs.items():
         save_result(out, name.replace("/", "-"), done.stored)
     save_figures(out, figures(study), progress, COMPUTING)
-    summary = summary_of("slider-crank", {name: done.case for name, done in runs.items()}, claims(study))
+    summary = summary_of("slider-crank", {name: done.case for name, done in runs.items()}, claims(study), study)
     write_summary(out, summary)
     progress("done", 1.0)
     return summary

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from pliant.beams.damping import rayleigh_from_ratios
 from pliant.beams.integrals import shape_integrals
+from pliant.beams.shapes import beam_shapes
+from pliant.beams.stability import buckling_load
 from pliant.errors import ModelError
 from pliant.model.beam import Beam
 from pliant.model.contact import Sphere
@@ -50,7 +52,6 @@ SECTION = Section(A=AREA, Iz=math.pi * RADIUS**4 / 4.0)
 SLIDER_MASS = 7860.0 * AREA * CRANK  # kg, that of the crank
 SLIDER_INERTIA = 0.01  # kg m^2: the slider never turns; this value gives the guide's rows in m and in rad equal weight
 RUN_UP = 1e-3  # m before the obstacle, of a free slider
-EULER_LOAD = math.pi**2 * 200e9 * math.pi * RADIUS**4 / 4.0 / ROD**2  # N, at which the pinned steel rod buckles
 
 
 def rod(
@@ -67,6 +68,14 @@ def rod(
 def frequencies(material: Material = STEEL, elements: int = 1) -> NDArray[np.float64]:
     """Frequencies of the rod between its pins, rad/s: 885.2027, 4056.509, 28552.42 for one element of steel."""
     return shape_integrals(rod(elements, material)).free_frequencies
+
+
+@cache
+def rod_buckling_load(elements: int = 1) -> float:
+    """The load at which the steel rod buckles between its pins, N, in its own shapes: what the warnings of a run compare with."""
+    beam = rod(elements)
+    shapes = beam_shapes(beam)
+    return buckling_load(shapes, shape_integrals(beam, shapes).stiffness, ROD, tip_held=True)
 
 
 @cache

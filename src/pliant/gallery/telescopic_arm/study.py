@@ -37,7 +37,7 @@ def reproduce(out: Path, progress: Progress) -> Summary:
     save_figures(out, figures(study), progress, COMPUTING)
     cases = {name: done.case for name, done in study.runs.items()}
     asked = {name: done.case for name, done in study.inverse.items()}
-    summary = summary_of("telescopic-arm", cases, claims(study), inverse=asked)
+    summary = summary_of("telescopic-arm", cases, claims(study), study, inverse=asked)
     write_summary(out, summary)
     progress("done", 1.0)
     return summary

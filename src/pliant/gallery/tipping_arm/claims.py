@@ -32,6 +32,7 @@ class Study:
 
     entries: Mapping[str, dict[str, Any]]  # of summary.json, by the name of the case
     runs: Mapping[str, Run]  # those that are drawn, by the name of the case
+    undrawn: Mapping[str, list[str]]  # warnings of the others
     dashpot: Mapping[float, Run]  # by EI: eq. 15 with a constant damper
     soft: Mapping[float, Run]  # by EI: a softer contact
     by_modes: Mapping[int, Run]  # by the number of exact cantilever modes

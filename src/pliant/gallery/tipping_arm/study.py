@@ -31,24 +31,28 @@ def reproduce(out: Path, progress: Progress) -> Summary:
             save_result(out, name.replace("/", "-"), done.result)
     save_figures(out, figures(study), progress, COMPUTING)
     spins = {name: done.entry for name, done in study.spin_up.items()}
-    summary = summary_of("tipping-arm", study.entries, claims(study), spin_up=spins)
+    summary = summary_of("tipping-arm", study.entries, claims(study), study, spin_up=spins)
+    summary["warnings"] |= study.undrawn
     write_summary(out, summary)
     progress("done", 1.0)
     return summary
 
 
 def compute(progress: Progress) -> Study:
-    """All runs; of those that are not drawn, only summary numbers are kept."""
-    entries, kept = {}, {}
+    """All runs; of those that are not drawn, only summary numbers and warnings are kept."""
+    entries, kept, undrawn = {}, {}, {}
     for k, geometry in enumerate(WALL):
         for done in _cases(geometry, progress, k):
             entries[done.case.name] = done.entry
             if _drawn(done.case):
                 kept[done.case.name] = done
+            elif done.result.warnings:
+                undrawn[f"runs/{done.case.name}"] = list(done.result.warnings)
     progress("running other walls, other numbers of modes, the spin-up", CASES)
     return Study(
         entries=entries,
         runs=kept,
+        undrawn=undrawn,
         dashpot={done.case.bending: done for done in run_all(law=["dashpot"], bending=BENDINGS)},
         soft={done.case.bending: done for done in run_all(stiffness=[STIFFNESS / SOFTER], bending=BENDINGS)},
         by_modes=dict(zip(MODES, run_all(modes=MODES, t_end=IMPACT_OVER), strict=True)),

@@ -8,10 +8,9 @@ from typing import Any
 from pliant.codegen.loop_language import floats
 from pliant.integrate.loop.kernels import call_kernel, finite, put, stage
 
-SAFETY = 0.9  # fraction of the step that the error estimate allows
 SMALLEST_STEP = 1e-18  # s, shorter than the time scale of any mechanism; matters only near t = 0
 SMALLEST_STEP_ULPS = 16.0 * 2.0**-52  # fraction of t: stages of a shorter step would fall on the same t
-STRETCH = 1e-10  # fraction of an adaptive step: the most it is stretched to avoid leaving a remainder
+CUT_SHORT = 1e-10  # fraction of an adaptive step: a step that is shorter by more than this was cut short
 FIXED_STRETCH = 1e-6  # fraction of a fixed step, for the same purpose
 NO_ERROR = 1e-30  # replaces an error of zero, whose logarithm is needed
 
@@ -48,6 +47,8 @@ def _norm(run: Any, address: int) -> float:
 
 def first_step(run: Any, longest: float) -> float:
     """Hairer, Norsett, Wanner I, II.4: an Euler step, no longer than `longest`, estimates the second derivative."""
+    if run.worst:
+        return _first_step_of_slopes(run, longest)
     slope, size = _norm(run, stage(run, 0)), _norm(run, run.y)
     trial = 1e-6 if size < 1e-5 or slope < 1e-5 else 0.01 * size / slope
     trial = min(trial, longest)
@@ -73,16 +74,26 @@ def first_step(run: Any, longest: float) -> float:
     return min(100.0 * trial, float((0.01 / steepest) ** (1.0 / run.order)))
 
 
+def _first_step_of_slopes(run: Any, longest: float) -> float:
+    """ode45 and ode23: the step in which no component changes by more than a fraction of itself that the tolerance sets."""
+    n = run.first_added
+    y, k0, atol = floats(run.y, n), floats(stage(run, 0), n), floats(run.atol, n)
+    rate = 0.0
+    for i in range(n):
+        rate = max(rate, abs(k0[i]) / max(abs(y[i]), atol[i] / run.rtol))
+    return min(longest, float(run.safety * run.rtol**run.exponent / rate)) if rate > 0.0 else longest
+
+
 def next_time(run: Any) -> float:
     """The end of the next step: exactly t_stop, or far enough from it that no tiny step remains."""
     if run.error_rows == 0:
         t_new = float(run.anchor + (run.anchor_steps + 1) * run.h)
         t_new = float(run.t_stop) if t_new >= run.t_stop - FIXED_STRETCH * run.h else t_new
-    elif run.h * (1.0 + STRETCH) >= run.t_stop - run.t:
+    elif run.h * (1.0 + run.stretch) >= run.t_stop - run.t:
         t_new = float(run.t_stop)
     else:
         rest = run.t_stop - run.t
-        t_new = float(run.t + (0.5 * rest if 2.0 * run.h > rest else run.h))
+        t_new = float(run.t + (0.5 * rest if run.halves and 2.0 * run.h > rest else run.h))
     if run.n_knots > 0:
         t_new = min(t_new, _within_pieces(run))
     return min(t_new, run.t + _longest_step(run)) if run.step_limit != 0 else t_new
@@ -112,6 +123,7 @@ def _longest_step(run: Any) -> float:
 
 def shrink(run: Any, h: float, error: float) -> None:
     """The step after a rejected one; a negative error means that the family chooses it."""
+    repeated = run.rejected_last
     run.rejected_last = 1
     run.not_finite = 0
     if error == math.inf:
@@ -119,8 +131,10 @@ def shrink(run: Any, h: float, error: float) -> None:
         run.h = 0.25 * h
     elif error < 0.0:
         run.h = run.wanted
+    elif repeated and run.again > 0.0:
+        run.h = run.again * h
     else:
-        run.h = h * max(run.min_factor, SAFETY * error ** (-run.exponent))
+        run.h = h * max(run.min_factor, run.safety * error ** (-run.exponent))
 
 
 def propose(run: Any, h: float, error: float) -> None:
@@ -137,9 +151,9 @@ def propose(run: Any, h: float, error: float) -> None:
     log_error = math.log(max(error, NO_ERROR))
     factor = _factor(run, h, log_error)
     factor = min(max(factor, run.min_factor), 1.0 if run.rejected_last else run.max_factor)
-    if 1.0 <= factor <= run.hold:
+    if 1.0 <= factor <= run.hold or (run.rejected_last and run.again > 0.0):
         factor = 1.0  # the factorisation of this step serves the next
-    cut_short = h < (1.0 - STRETCH) * run.h
+    cut_short = h < (1.0 - CUT_SHORT) * run.h
     if not cut_short:
         run.smallest = min(run.smallest, h)
     run.h = min(max(h * factor, run.h if cut_short else 0.0), run.max_step)
@@ -149,11 +163,11 @@ def propose(run: Any, h: float, error: float) -> None:
 
 
 def _factor(run: Any, h: float, log_error: float) -> float:
-    """SAFETY error^-exponent old_error^beta (PI controller); or the predictive controller, from the changes of step and error."""
-    safety = SAFETY * run.effort
+    """safety error^-exponent old_error^beta (PI controller); or the predictive controller, from the changes of step and error."""
+    safety = run.safety * run.effort
     factor = float(safety * math.exp(run.beta * run.log_old_error - run.exponent * log_error))
     if run.predictive and run.h_old > 0.0:
         # Hairer, Wanner II, IV.8: (h / h_old) (old_error / error^2)^exponent
-        predicted = float(SAFETY * (h / run.h_old) * math.exp(run.exponent * (run.log_old_error - 2.0 * log_error)))
+        predicted = float(run.safety * (h / run.h_old) * math.exp(run.exponent * (run.log_old_error - 2.0 * log_error)))
         factor = min(factor, predicted)
     return factor

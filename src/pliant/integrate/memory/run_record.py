@@ -238,6 +238,11 @@ _SETTINGS = {  # settings of the caller and of the method
     "newton_tolerance": "f8",
     "min_factor": "f8",
     "max_factor": "f8",
+    "safety": "f8",  # see `methods/step_rules.py`
+    "again": "f8",
+    "worst": "i8",
+    "stretch": "f8",
+    "halves": "i8",
     "constraints": "i8",  # address: C, C', C_q
     "shift": "i8",  # address: (y, change along the rates) -> coordinates
     "n_constraints": "i8",

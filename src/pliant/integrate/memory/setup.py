@@ -13,15 +13,12 @@ from pliant.integrate.compiled_loops import address_of_loop
 from pliant.integrate.memory.constraint_kernel import ConstraintKernels
 from pliant.integrate.memory.memory import Floats, Memory
 from pliant.integrate.methods.method import Method, Scheme
+from pliant.integrate.methods.step_rules import PI_CONTROLLER, PLAIN_CONTROLLER, STIFF_CONTROLLER
 from pliant.integrate.methods.tableaus import Tableau
 
 Constraints = Callable[[], ConstraintKernels | None]
 Jacobian = Callable[[bool], JacobianKernel | None]  # argument: whether rows of quadratures and df/dt are needed
 
-# Controllers of Hairer's dopri5, dop853, radau5 and rodas: (beta of the PI part, least and largest change of the step)
-PI_CONTROLLER = (0.04, 0.2, 10.0)
-PLAIN_CONTROLLER = (0.0, 1.0 / 3.0, 6.0)
-STIFF_CONTROLLER = (0.0, 0.2, 8.0)
 LEAST_OLD_ERROR, LEAST_OLD_ERROR_STIFF = math.log(1e-4), math.log(1e-2)
 HOLD = 1.2  # a step that would grow by less than this factor is kept, with its factorisation
 OPERATIONS_A_COMPONENT = 30.0  # assumed for a right-hand side of unknown size
@@ -114,16 +111,22 @@ def _set_control(memory: Memory, method: Method, atol: Floats) -> None:
         memory.set(error_rows=0, rtol=method.rtol, at_ends=method.events_at_ends)
         return
     explicit = not method.needs_jacobian
-    beta, least, largest = STIFF_CONTROLLER if not explicit else PI_CONTROLLER if scheme.order < 8 else PLAIN_CONTROLLER
+    usual = STIFF_CONTROLLER if not explicit else PI_CONTROLLER if scheme.order < 8 else PLAIN_CONTROLLER
+    rule = method.rule or usual
     memory.set(
         rtol=method.rtol,
         max_step=math.inf if method.max_step is None else method.max_step,
         first_step=method.first_step or 0.0,
         order=scheme.order,
-        beta=beta,
-        min_factor=least,
-        max_factor=largest,
-        exponent=1.0 / (scheme.error_order + 1) - 0.75 * beta,
+        beta=rule.beta,
+        min_factor=rule.least,
+        max_factor=rule.largest,
+        exponent=rule.exponent(scheme.error_order),
+        safety=rule.safety,
+        again=rule.again,
+        worst=rule.worst,
+        stretch=rule.stretch,
+        halves=rule.halves,
         predictive=not explicit,
         least_old_error=LEAST_OLD_ERROR if explicit else LEAST_OLD_ERROR_STIFF,
         at_ends=method.events_at_ends,

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from pliant.errors import ModelError
 from pliant.integrate.methods import rosenbrock_tableaus, tableaus
 from pliant.integrate.methods.collocation import RadauIIA
 from pliant.integrate.methods.rosenbrock_tableaus import RosenbrockTableau
+from pliant.integrate.methods.step_rules import ODE23_RULE, ODE45_RULE, StepRule
 from pliant.integrate.methods.tableaus import Tableau
 
 Scheme = Tableau | RadauIIA | RosenbrockTableau
@@ -32,6 +33,7 @@ class Method:
     needs_time_derivative: ClassVar[bool] = False  # df/dt as well, and the rows of quadratures
     needs_partition: ClassVar[bool] = False  # the constraints of closed loops: it integrates independent coordinates only
     events_at_ends: ClassVar[bool] = False  # events are detected at the ends of steps, not located inside
+    rule: ClassVar[StepRule | None] = None  # of step control; None: the usual one of its kind
     collocates: ClassVar[bool] = False  # all stages are solved for together; the error estimate is of a lower order
 
     rtol: float  # relative tolerance of the error, 1; 0 if no error is measured
@@ -59,6 +61,10 @@ class Method:
     def alternatives(self) -> tuple[Method, ...]:
         """The methods it switches between, for non-stiff and then for stiff motion; or only itself."""
         return (self,)
+
+    def over(self, span: float) -> Self:
+        """The method for a run of this duration, s."""
+        return self
 
 
 @dataclass(frozen=True)
@@ -100,6 +106,39 @@ class DormandPrince(_Adaptive):
     """Dormand and Prince 5(4): first same as last, dense output without further evaluations."""
 
     tableau = tableaus.DORMAND_PRINCE
+
+
+@dataclass(frozen=True)
+class _OfMatlab(_Adaptive):
+    """The step rules and default tolerances of the MATLAB ODE suite (Shampine and Reichelt 1997).
+
+    The error is that of the worst coordinate, rate or bristle over max(atol, rtol |y|); the longest step, if none is given, is a
+    tenth of the run.
+    """
+
+    rtol: float = 1e-3
+    atol: float | Sequence[float] = 1e-6
+
+    rule: ClassVar[StepRule]
+
+    def over(self, span: float) -> Self:
+        return self if self.max_step or self.rule.of_span is None else replace(self, max_step=self.rule.of_span * span)
+
+
+@dataclass(frozen=True)
+class ODE45(_OfMatlab):
+    """MATLAB's ode45: the pair of `DormandPrince` with ode45's step rules, default tolerances and interpolation."""
+
+    tableau = tableaus.ODE45
+    rule = ODE45_RULE
+
+
+@dataclass(frozen=True)
+class ODE23(_OfMatlab):
+    """MATLAB's ode23: Bogacki and Shampine's 3(2) pair with ode23's step rules, default tolerances and interpolation."""
+
+    tableau = tableaus.BOGACKI_SHAMPINE
+    rule = ODE23_RULE
 
 
 @dataclass(frozen=True)
@@ -266,7 +305,7 @@ class Auto(_Adaptive):
 
 
 METHODS: tuple[type[Method], ...] = (
-    Auto, RKF45, DormandPrince, Tsit5, DOP853, VariablePrecisionRK4, RK4, Radau5, Radau9, Rodas5P, RealTime, TwoLoop,
+    Auto, RKF45, DormandPrince, Tsit5, DOP853, VariablePrecisionRK4, RK4, Radau5, Radau9, Rodas5P, RealTime, TwoLoop, ODE45, ODE23,
 )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ s+1 ... are stages that only the dense output needs. A row maps stage number to 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 Row = Mapping[int, float | Fraction]
@@ -173,6 +173,24 @@ DORMAND_PRINCE = Tableau(
         ),
     ),
     dense_order=4,
+)
+
+# The interpolant of ode45 (Shampine 1986) is another quartic through both ends and slopes.
+ODE45 = replace(
+    DORMAND_PRINCE,
+    name="ODE45",
+    dense=(_row("-145/128", "0", "1000/371", "-375/64", "25515/6784", "-55/28", "5/2"),),
+)
+
+# Bogacki and Shampine 1989, as in ode23; its interpolant is the cubic Hermite polynomial.
+BOGACKI_SHAMPINE = Tableau(
+    name="ODE23",
+    order=3,
+    a=({}, _row("1/2"), _row("0", "3/4")),
+    b=_row("2/9", "1/3", "4/9"),
+    c=_nodes("0", "1/2", "3/4"),
+    error=(_row("-5/72", "1/12", "1/9", "-1/8"),),
+    error_order=2,
 )
 
 # Tsitouras 2011, Runge-Kutta pairs of order 5(4) satisfying only the first column simplifying assumption. The published 16 digits

@@ -20,13 +20,18 @@ class Camera {
     this.azimuth = -0.9; this.elevation = 0.38; this.zoom = 1; this.pan = [0, 0];
   }
 
+  /** The direction of the vertical axis on the page: down if gravity would otherwise point up. */
+  upward(k) {
+    return unit(k).map(x => (this.run.upsideDown ? -x : x));
+  }
+
   /** World axes to the right, up and towards the eye. */
   basis() {
     if (this.flat) {
-      const right = unit(this.run.axes[0]), up = unit(this.run.axes[1]);
+      const right = unit(this.run.axes[0]), up = this.upward(this.run.axes[1]);
       return [right, up, cross(right, up)];
     }
-    const pole = unit(this.up), a = unit((this.up + 1) % 3), b = unit((this.up + 2) % 3);
+    const pole = this.upward(this.up), a = unit((this.up + 1) % 3), b = unit((this.up + 2) % 3);
     const flat = add(a.map(x => x * Math.cos(this.azimuth)), b, Math.sin(this.azimuth));
     const eye = add(flat.map(x => x * Math.cos(this.elevation)), pole, Math.sin(this.elevation));
     const right = cross(pole, flat);
@@ -101,6 +106,7 @@ class View {
     this.drawScale();
     if (this.stress) this.drawLegend();
     this.drawTriad();
+    this.drawGravity();
     return touching;
   }
 
@@ -309,7 +315,7 @@ class View {
 
   drawTriad() {
     const pen = this.pen, flat = this.camera.flat, length = flat ? 18 : 15, [right, up] = this.camera.axes;
-    const x = flat ? 16 : 30, y = this.height - (flat ? 12 : 24);
+    const x = flat ? 16 : 30, y = this.height - (flat ? (this.run.upsideDown ? 38 : 12) : 24);
     pen.font = "11px system-ui, sans-serif"; pen.textAlign = "center"; pen.textBaseline = "middle";
     for (const k of this.run.axes) {
       const dx = length * right[k], dy = -length * up[k];
@@ -317,6 +323,29 @@ class View {
       pen.beginPath(); pen.moveTo(x, y); pen.lineTo(x + dx, y + dy); pen.stroke();
       pen.fillText("xyz"[k], x + 1.45 * dx, y + 1.45 * dy);
     }
+    pen.textBaseline = "alphabetic";
+  }
+
+  /** An arrow beside the axes; a circle with a cross, or a dot, where gravity points into, or out of, the page. */
+  drawGravity() {
+    const g = this.run.gravity, size = Math.hypot(...g);
+    if (size === 0) return;
+    const pen = this.pen, [right, up, eye] = this.camera.axes, x = 76, y = this.height - 24;
+    const dx = dot(g, right) / size, dy = -dot(g, up) / size, shown = Math.hypot(dx, dy);
+    pen.strokeStyle = pen.fillStyle = this.colours.quiet; pen.lineWidth = 1.6;
+    pen.beginPath();
+    if (shown > 0.05) {
+      const [tx, ty] = [x + 14 * dx, y + 14 * dy], [ux, uy] = [dx / shown, dy / shown];
+      pen.moveTo(x - 14 * dx, y - 14 * dy); pen.lineTo(tx, ty);
+      for (const side of [-1, 1]) { pen.moveTo(tx - 6 * ux - 4 * side * uy, ty - 6 * uy + 4 * side * ux); pen.lineTo(tx, ty); }
+    } else {
+      pen.arc(x, y, 6, 0, 2 * Math.PI);
+      if (dot(g, eye) > 0) { pen.moveTo(x + 1.5, y); pen.arc(x, y, 1.5, 0, 2 * Math.PI); }
+      else for (const side of [-1, 1]) { pen.moveTo(x - 4, y - 4 * side); pen.lineTo(x + 4, y + 4 * side); }
+    }
+    pen.stroke();
+    pen.font = "11px system-ui, sans-serif"; pen.textAlign = "center"; pen.textBaseline = "middle";
+    pen.fillText("g", x - 14, y);
     pen.textBaseline = "alphabetic";
   }
 }

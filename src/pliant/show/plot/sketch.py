@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,9 @@ FLOOR_FILL, FLOOR_EDGE = "#ececec", "#9a9a9a"
 PINS = ("point", "spherical", "revolute")  # closures drawn as a pin
 ROOM = 0.08  # margin around everything that moves, as a fraction of the largest extent
 ARROW = 0.25  # length of the longest force arrow, as a fraction of the largest extent
+GRAVITY = 0.18  # length of the arrow of gravity in a spatial picture, as a fraction of the largest extent
+CORNER, ARROW_POINTS = np.array([-12.0, -16.0]), 11.0  # points: the middle of that of a planar one, and half its length
+IN_PLANE = 1e-6  # part of gravity in the plane of a picture, below which it is normal to it
 LEAST_ROOM, LEAST_DEPTH = 0.12, 0.45  # smallest width of a planar and of a spatial picture, as fractions of the largest extent
 
 
@@ -43,6 +47,8 @@ class Sketch:
         panel.set(xlabel=names[0], ylabel=names[1], xlim=(self.low[0], self.high[0]), ylim=(self.low[1], self.high[1]))
         if self.scene.flat:
             panel.set_aspect("equal")
+            if self.scene.upside_down:
+                panel.invert_yaxis()
         else:
             panel.set(zlabel=names[2], zlim=(self.low[2], self.high[2]))
             panel.set_box_aspect(self.high - self.low, zoom=0.78)  # room for the names of the axes
@@ -51,6 +57,29 @@ class Sketch:
                 axis.set_major_locator(_ticks())
                 axis.labelpad = 8.0
         self._draw_ground(panel)
+        if any(self.scene.drawing.gravity):
+            self._draw_gravity(panel)
+
+    def _draw_gravity(self, panel: Any) -> None:
+        """An arrow in the upper right corner; a circle with a cross, or a dot, if gravity points into, or out of, the page."""
+        gravity = np.array(self.scene.drawing.gravity) / np.linalg.norm(self.scene.drawing.gravity)
+        if not self.scene.flat:
+            tail = self.high - ROOM * self.size * np.ones(3)
+            panel.quiver(*tail, *(GRAVITY * self.size * gravity), color=QUIET, linewidth=1.4, arrow_length_ratio=0.3)
+            panel.text(*tail, " g", color=QUIET)
+            return
+        sense = -1.0 if self.scene.upside_down else 1.0
+        across, down = gravity[self.axes[0]], sense * gravity[self.axes[1]]
+        if math.hypot(across, down) > IN_PLANE:
+            head, tail = (_inside(panel, CORNER + sign * ARROW_POINTS * np.array([across, down])) for sign in (1.0, -1.0))
+            arrow = {"arrowstyle": "-|>", "color": QUIET, "linewidth": 1.4, "shrinkA": 0.0, "shrinkB": 0.0}
+            panel.annotate("", xy=(1, 1), xycoords=head, xytext=(1, 1), textcoords=tail, arrowprops=arrow)
+        else:
+            out = sense * np.cross(*np.eye(3)[list(self.axes)]) @ gravity > 0.0
+            place: dict[str, Any] = {"transform": _inside(panel, CORNER), "clip_on": False, "color": QUIET}
+            panel.plot(1, 1, "o", markersize=11, markerfacecolor="none", **place)
+            panel.plot(1, 1, "o" if out else "x", markersize=3 if out else 7, **place)
+        panel.text(1, 1, "g", transform=_inside(panel, CORNER - np.array([11.0, 0.0])), color=QUIET, ha="center", va="center")
 
     def draw(self, panel: Any, t: float, linger: float = 0.0) -> list[Any]:
         """Draw everything that moves, at one time; returns the artists, so that a film can remove them."""
@@ -187,6 +216,13 @@ def _colours(bodies: tuple[BodyDrawing, ...]) -> list[str]:
         colours.append(PALETTE[next_one % (len(PALETTE) - 1)])
         next_one += 1
     return colours
+
+
+def _inside(panel: Any, points: Floats) -> Any:
+    """The coordinates in which (1, 1) is so many points from the upper right corner of a panel."""
+    from matplotlib.transforms import ScaledTranslation
+
+    return panel.transAxes + ScaledTranslation(points[0] / 72.0, points[1] / 72.0, panel.figure.dpi_scale_trans)
 
 
 def _ticks() -> Any:
