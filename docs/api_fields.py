@@ -270,6 +270,7 @@ BY_CLASS = {
     "System.conditions": "events by name",
     "System.cut_joints": "joints between floating bodies, of `absolute_coordinates`",
     "System.segmented": "segmented beams by name",
+    "System.held": "coordinates that keep their start while loops are closed",
     "TelescopicBeam.length": "length L of sleeve and arm",
     "TelescopicBeam.extension": "free length at the start",
     "TelescopicBeam.rate": "its rate at the start",

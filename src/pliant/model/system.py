@@ -122,7 +122,7 @@ class BodyHandle:
 class System:
     """A mechanism: bodies on joints, with drives, loads, contacts and closures. Planar points and gravity may be pairs."""
 
-    OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("name", "segmented")
+    OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("name", "segmented", "held")
 
     name: str
     gravity: Sequence[float]  # m/s^2
@@ -141,6 +141,7 @@ class System:
     controllers: dict[str, Sampled] = field(default_factory=dict, init=False)
     cut_joints: dict[str, CutJoint] = field(default_factory=dict, init=False)  # filled by `absolute_coordinates` only
     segmented: dict[str, SegmentedBeam] = field(default_factory=dict, init=False)  # by name; their segments are links
+    held: tuple[str, ...] = field(default=(), init=False)  # coordinates that keep their start while loops are closed
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -381,6 +382,15 @@ class System:
         self.closures[name] = made
         for coordinate in made.coordinates or ():
             self._refer(coordinate)
+
+    def hold(self, *coordinates: str) -> None:
+        """Keep joint coordinates, and their rates, at their given start while loops are closed: hold("crank.angle").
+
+        Without it, assembly moves all coordinates as little as it can. A run moves held coordinates like any other.
+        """
+        for coordinate in coordinates:
+            self._check_coordinate(f"system {self.name!r}", coordinate, "hold")
+        self.held = tuple(dict.fromkeys([*self.held, *coordinates]))
 
     def _check_held_frames(self, part: str, a: Any, b: Any) -> None:
         for label, frame in (("a", a), ("b", b)):
