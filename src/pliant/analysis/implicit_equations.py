@@ -55,19 +55,21 @@ class EvaluationPoint:
     multipliers: Floats
     held: Floats  # N, friction forces of sticking contacts
     bristles: Floats  # bristle states, followed by user-defined states
+    inputs: Floats  # what is added to signals, and to the efforts along coordinates
     p: Floats  # parameters of the traced functions: windows, pieces of tables, contacts
     share: float = 1.0  # fraction of gravity, drives and loads that acts
 
     @property
     def arguments(self) -> list[Floats | float]:
-        return [self.t, self.q, self.v, self.a, self.multipliers, self.held, self.bristles, self.p, self.share]
+        return [self.t, self.q, self.v, self.a, self.multipliers, self.held, self.bristles, self.inputs, self.p,
+                self.share]  # fmt: skip
 
 
 class ImplicitEquations(Trace):
     """The traced equations of one System.
 
     still: if True, all rates are zero except those of prescribed and `turning` coordinates, and all accelerations are zero except
-    those of prescribed coordinates. The terms that vanish are left out of the graph.
+    those of prescribed coordinates. The terms that vanish are left out of the graph, and motors give their settled torque.
     """
 
     def __init__(
@@ -78,15 +80,23 @@ class ImplicitEquations(Trace):
         still: bool = False,
         turning: Sequence[str] = (),
         tree: Tree | None = None,
+        positions: Mapping[str, float] | None = None,
     ) -> None:
-        """tree: the tree of the System with these parameters, if it has been built already."""
+        """tree: of the System with these parameters, if it has been built already. positions: where coordinates are held, m or rad.
+
+        Loops are closed with these coordinates held.
+        """
         alone = "analyse the mechanism without them; inputs may name the coordinates that they drive"
         refuse_controllers(system, "linearise", alone)
         refuse_friction(system, "equilibria and linearisations")
         values = checked_values(system.parameters, parameters)
         plain = resolved(system, values) if values else system
         self.formulas: dict[str, list[Scalar]] = {}  # values of the user's formulas, by owner
-        super().__init__(_with_own_signals(plain), "articulated", t_start=t, tree=tree, parameters=values)
+        super().__init__(_with_own_signals(plain, still), "articulated", t_start=t, tree=tree, parameters=values)
+        self.positions = dict(positions or {})
+        self.system.held = tuple(dict.fromkeys([*self.system.held, *self.positions]))
+        for name, position in self.positions.items():
+            self.start_q[self.tree.positions.index(name)] = position
         self.plain_tree = self.tree
         self.values, self.original = values, system
         n_q, n_v = len(self.tree.positions), len(self.tree.rates)
@@ -103,14 +113,17 @@ class ImplicitEquations(Trace):
         self.share: Scalar = share
         self.tree = replace(self.tree, gravity=tuple(share * g for g in self.tree.gravity))
         signals = _signals_of(self.system)
-        self.signal_names = tuple(signals)
-        self.signal_column, inputs = self.tracer.symbols("input", len(signals))
-        self._inputs = {id(signal): x for signal, x in zip(signals.values(), inputs, strict=True)}
+        self.signal_names = (*signals, *self.tree.rates)
+        self.signal_column, self._added = self.tracer.symbols("input", len(self.signal_names))
+        self._numbers = {id(signal): number for number, signal in enumerate(signals.values())}
+        self.input_values: list[Scalar] = list(self._added)  # signals are more than what is added to them
         self._trace_balance()
 
     def read(self, signal: Signal) -> Scalar:
         """The current value of a signal: the fraction of it that acts, plus the input."""
-        return self.share * super().read(signal) + self._inputs[id(signal)]
+        number = self._numbers[id(signal)]
+        self.input_values[number] = value = self.share * super().read(signal) + self._added[number]
+        return value
 
     def _formula(self, function: Any, t: Scalar) -> Scalar:
         value = super()._formula(function, t)
@@ -124,21 +137,20 @@ class ImplicitEquations(Trace):
         self.bristle_column = ca.vertcat(bristles, self.own_column)
         self.closures: Closures = self.close(self.applied)
         asked = inverse_dynamics(self.tree, self.q, self.v, self.a, self.applied.loads)
-        self.residual = [f - tau for f, tau in zip(asked, self.applied.tau, strict=True)]
+        along = self.input_values[len(self.signal_names) - len(asked) :]
+        self.residual = [f - tau - effort for f, tau, effort in zip(asked, self.applied.tau, along, strict=True)]
         self.multipliers = self.tracer.scalars(self.closures.column) if self.closures.column.numel() else []
 
     # ---- columns, for CasADi
 
     @cached_property
     def inputs(self) -> list[ca.SX]:
-        """Symbols in the order of `EvaluationPoint.arguments`; the inputs of a linearisation are zero."""
+        """Symbols in the order of `EvaluationPoint.arguments`."""
         return [self.t_column, self.q_column, self.v_column, self.a_column, self.closures.column, self.held_column,
-                self.bristle_column, self.p_column, self.share_column]  # fmt: skip
+                self.bristle_column, self.signal_column, self.p_column, self.share_column]  # fmt: skip
 
     def function(self, name: str, outputs: Sequence[ca.SX]) -> ca.Function:
-        none = ca.SX.zeros(self.signal_column.numel(), 1)
-        at_rest = [ca.substitute(x, self.signal_column, none) for x in outputs]
-        return ca.Function(name, self.inputs, at_rest)
+        return ca.Function(name, self.inputs, list(outputs))
 
     @cached_property
     def residual_column(self) -> ca.SX:
@@ -244,10 +256,17 @@ class ImplicitEquations(Trace):
         x, v, a = np.array(values).ravel().reshape(3, -1)
         return x, v, a
 
-    def point(self, t: float, q: Floats, v: Floats, contacts: Mapping[str, tuple[float, float]] | None = None) -> EvaluationPoint:
+    def point(
+        self,
+        t: float,
+        q: Floats,
+        v: Floats,
+        contacts: Mapping[str, tuple[float, float]] | None = None,
+        inputs: Mapping[str, float] | None = None,
+    ) -> EvaluationPoint:
         """The point at the given coordinates and rates; prescribed motions replace theirs; no accelerations or held forces.
 
-        contacts: for each closed contact, its entry speed, m/s, and its friction state.
+        contacts: for each closed contact, its entry speed, m/s, and its friction state. inputs: see `signal_names`.
         """
         q, v, a = q.copy(), v.copy(), np.zeros(len(self.tree.rates))
         x, rates, seconds = self.motions_at(t)
@@ -263,7 +282,8 @@ class ImplicitEquations(Trace):
         none = np.zeros
         held, bristles = none(self.held_column.numel()), none(self.bristle_column.numel())
         bristles[bristles.size - len(self.own) :] = [state.start for state in self.system.states.values()]
-        return EvaluationPoint(t, q, v, a, none(self.closures.column.numel()), held, bristles, p)
+        added = np.array([(inputs or {}).get(name, 0.0) for name in self.signal_names])
+        return EvaluationPoint(t, q, v, a, none(self.closures.column.numel()), held, bristles, added, p)
 
     def check_struts(self, point: EvaluationPoint) -> None:
         """Raise an error if a strut has zero length at the point, so that its force has no direction."""
@@ -338,8 +358,11 @@ def _turned(quaternion: Floats, turn: Floats) -> Floats:
     return np.asarray(product / np.linalg.norm(product))
 
 
-def _with_own_signals(system: System) -> System:
-    """A copy in which every drive and every load component has its own signal object, so that inputs can be distinguished."""
+def _with_own_signals(system: System, settled: bool) -> System:
+    """A copy in which every drive and every load component has its own signal object, so that inputs can be distinguished.
+
+    settled: motors have no lag.
+    """
     own = system.snapshot()
     for name, drive in own.drives.items():
         own.drives[name] = replace(drive, effort=copy.copy(drive.effort))
@@ -348,7 +371,10 @@ def _with_own_signals(system: System) -> System:
     for name, strut in own.struts.items():
         own.struts[name] = replace(strut, force=copy.copy(strut.force))
     for name, drive_of_motor in own.motors.items():
-        own.motors[name] = replace(drive_of_motor, command=copy.copy(drive_of_motor.command))
+        motor = replace(drive_of_motor.motor, inductance=0.0, time_constant=0.0) if settled else drive_of_motor.motor
+        own.motors[name] = replace(drive_of_motor, command=copy.copy(drive_of_motor.command), motor=motor)
+        if settled and drive_of_motor.state is not None:
+            del own.states[drive_of_motor.state]
     return own
 
 

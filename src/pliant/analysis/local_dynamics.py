@@ -36,7 +36,7 @@ class Dynamics:
         rates = list(equations.tree.rates)
         self.driven = sorted({*equations.moved_v, *(rates.index(name) for name in operating.held)})
         self.free = [k for k in range(len(rates)) if k not in self.driven]
-        point = equations.point(operating.t, operating.q, operating.v, operating.contacts)
+        point = equations.point(operating.t, operating.q, operating.v, operating.contacts, operating.inputs)
         equations.check_struts(point)
         if operating.bristles is not None:
             point = replace(point, bristles=operating.bristles)

@@ -38,7 +38,7 @@ def refuse_what_nothing_holds(balance: Balance, rest: Rest) -> list[str]:
     acts = "" if rest.found else ", yet a force acts along it"
     raise SolveError(
         f"equilibrium: system {balance.equations.system.name!r}: nothing holds {', '.join(names)}: no spring, gravity, contact or "
-        f"closure resists it{acts}; prescribe its motion, give it a spring, or name its rate in steady"
+        f"closure resists it{acts}; prescribe its motion, give it a spring, name its position in hold, or its rate in steady"
     )
 
 

@@ -20,7 +20,7 @@ from pliant.results.contacts import ContactRecord
 from pliant.results.contents import EventRecord
 from pliant.results.ledger import HELD
 from pliant.results.result import Result
-from pliant.results.state import FinalState
+from pliant.results.state import FinalState, HasState
 from pliant.results.table import QUANTITIES
 from pliant.run.prepare import Compiled
 from pliant.run.save_times import Every
@@ -204,7 +204,7 @@ def sensitivities(
     rtol: float | None = None,
     save: Every | float | Sequence[float] | str | None = None,
     t_start: float = 0.0,
-    start: Result | FinalState | None = None,
+    start: Result | FinalState | HasState | None = None,
     formulation: str = "articulated",
     progress: Progress | None = None,
     phase: Tell | None = None,
