@@ -67,6 +67,7 @@ class Equilibrium(ReadByName):
     hold: Mapping[str, float]  # coordinates that are held, rad or m
     efforts: Mapping[str, float]  # that hold them, or keep them steady, besides what acts already: by coordinate, N m or N
     commands: Mapping[str, float]  # of motors and drives that hold coordinates: V, 1, N m or N
+    friction: Mapping[str, float]  # up to which friction that sticks holds a joint at rest, by coordinate: N m or N
     parameters: Mapping[str, float]
     values: Mapping[str, Floats]
     labels: Mapping[str, Sequence[str]]
@@ -175,7 +176,8 @@ def equilibrium(
     else is then at rest relative to them. hold: positions of joint coordinates that are held, as {"arm.angle": "-60 deg"}. The
     efforts that hold them are in `efforts`, the commands of motors and drives that give these in `commands`; linearise(system,
     at=...) has the joints free again, under these. Prescribed motions and formulas of time are evaluated at t, s. Friction carries
-    no load: of all equilibria that friction would allow, the search finds one that needs no friction. A coordinate that nothing
+    no load: of all equilibria that friction would allow, the search finds one that needs none, and says how far from it friction
+    in joints may hold. A coordinate that nothing
     holds in place raises an error that names it.
     """
     from pliant.analysis.balance import Balance
@@ -262,6 +264,7 @@ def _collected(
     from pliant.analysis.local_dynamics import Dynamics, SingularMass
     from pliant.analysis.operating_point import OperatingPoint, settled, touching
     from pliant.analysis.stability import not_known, stability_of
+    from pliant.analysis.sticking import held_by_friction, sentences
     from pliant.analysis.trim import trimmed
 
     still = balance.equations
@@ -281,6 +284,8 @@ def _collected(
     judged = not_known(kinks) if kinks else stability_of(balance, rest, dynamics, locked)
     held = [f"friction alone holds {', '.join(rubbed)}"] if rubbed else []
     held += [f"only at this {name}: the balance changes as it moves on" for name in turning if not _goes_on(balance, rest, name)]
+    strengths = held_by_friction(seen, point)
+    held += sentences(balance, missing, rest, strengths)
     held += [f"held: {', '.join(hold)}"] if hold else []
     values, labels = observed_values(seen, point)
     return Equilibrium(
@@ -292,6 +297,7 @@ def _collected(
         hold=hold,
         efforts={**kept.efforts, **trim.efforts},
         commands=trim.commands,
+        friction=strengths,
         parameters=dict(still.values),
         values=values,
         labels=labels,

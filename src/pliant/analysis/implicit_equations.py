@@ -26,7 +26,7 @@ from pliant.dynamics.loads import AppliedForces
 from pliant.dynamics.tree import Tree
 from pliant.errors import SolveError
 from pliant.integrate.loop.grip_states import SLIDES, STICKS
-from pliant.model.refused import refuse_controllers, refuse_friction
+from pliant.model.refused import refuse_controllers
 from pliant.model.resolve import checked_values, resolved
 from pliant.model.signal import Signal
 from pliant.model.system import System
@@ -34,7 +34,8 @@ from pliant.results.table import AXES, OBSERVED, QUATERNION
 from pliant.run.starts import is_short, no_direction
 from pliant.trace.closures import Closures
 from pliant.trace.contacts import PARAMETERS
-from pliant.trace.joint_friction import NO_FRICTION, observed_friction
+from pliant.trace.holding import Settled, settle
+from pliant.trace.joint_friction import JOINT_GRIPS, NO_FRICTION, observed_friction
 from pliant.trace.layout import CONTACTS
 from pliant.trace.observe import TracedState, observe
 from pliant.trace.tracing import Trace
@@ -88,7 +89,6 @@ class ImplicitEquations(Trace):
         """
         alone = "analyse the mechanism without them; inputs may name the coordinates that they drive"
         refuse_controllers(system, "linearise", alone)
-        refuse_friction(system, "equilibria and linearisations")
         values = checked_values(system.parameters, parameters)
         plain = resolved(system, values) if values else system
         self.formulas: dict[str, list[Scalar]] = {}  # values of the user's formulas, by owner
@@ -134,12 +134,32 @@ class ImplicitEquations(Trace):
         self.bodies, self.moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
         self.applied: AppliedForces = self.acting()
         bristles, self.contacts = self._contact_forces(self.applied)
-        self.bristle_column = ca.vertcat(bristles, self.own_column)
+        joint_bristles, self.rubbing = self._rub(self.applied)
+        self.bristle_column = ca.vertcat(bristles, joint_bristles, self.own_column)
         self.closures: Closures = self.close(self.applied)
         asked = inverse_dynamics(self.tree, self.q, self.v, self.a, self.applied.loads)
         along = self.input_values[len(self.signal_names) - len(asked) :]
-        self.residual = [f - tau - effort for f, tau, effort in zip(asked, self.applied.tau, along, strict=True)]
         self.multipliers = self.tracer.scalars(self.closures.column) if self.closures.column.numel() else []
+        self.friction = self._joint_friction()
+        residual = [f - tau - effort for f, tau, effort in zip(asked, self.applied.tau, along, strict=True)]
+        self.residual = self._with_friction(residual)
+
+    def _joint_friction(self) -> Settled:
+        """Friction inside joints, from the reactions at these accelerations; joints that stick are left without."""
+        if not self.rubbing:
+            return NO_FRICTION
+        closing = self._closing(self.closures)
+        rubbers = self._rubbers(self.rubbing, _Motion(self.a), self.applied.outer, closing, self.closures)  # type: ignore[arg-type]
+        held = self.held_column.numel()  # the forces of sticking contacts stay unknown
+        rubbers = [replace(rubber, unknowns=[k - held for k in rubber.unknowns]) for rubber in rubbers]
+        return settle(self.tracer, self.unknown_column[held:], [], rubbers, self.t_column, [])
+
+    def _with_friction(self, scalars: Sequence[Scalar]) -> list[Scalar]:
+        """The scalars with the friction of joints in place of its symbols."""
+        if not self.rubbing:
+            return list(scalars)
+        rubbed = self.unknown_column[self.held_column.numel() :]
+        return self.tracer.substitute(scalars, rubbed, self.tracer.column(self.friction.forces))
 
     # ---- columns, for CasADi
 
@@ -178,7 +198,8 @@ class ImplicitEquations(Trace):
     @property
     def bristle_rates(self) -> list[Scalar]:
         """Rates of the friction bristles, then of the user-defined states."""
-        return [*(rate for contact in self.contacts for rate in contact.bristle_rates), *self.own_rates]
+        of_contacts = [rate for contact in self.contacts for rate in contact.bristle_rates]
+        return [*of_contacts, *(rate for own in self.rubbing for rate in own.bristle_rates), *self.own_rates]
 
     @property
     def gripping(self) -> list[ContactForce]:
@@ -218,10 +239,11 @@ class ImplicitEquations(Trace):
         power |= {f"{self.tree.rates[k]} motion": effort * self.v[k] for k, effort in told.items()}
         state = TracedState(self.system, self.tree, self.q, self.v, self.bodies, self.moving, self.applied.outer,
                             self._closing(self.closures), self.cut_joint_states, self.applied.struts, self.motors)  # fmt: skip
-        none = observed_friction([], NO_FRICTION)
-        quantities = observe(state, self.a, power, efforts, self.contacts, self.multipliers, self.closures, none)
+        rubbed = observed_friction(self.rubbing, self.friction)
+        quantities = observe(state, self.a, power, efforts, self.contacts, self.multipliers, self.closures, rubbed)
         self.power_names = tuple(power)
-        return {"q": list(self.q), "v": list(self.v), "states": list(self.own), **{name: quantities[name] for name in OBSERVED}}
+        known = {name: self._with_friction(quantities[name]) for name in OBSERVED}
+        return {"q": list(self.q), "v": list(self.v), "states": list(self.own), **known}
 
     @cached_property
     def labels(self) -> dict[str, tuple[str, ...]]:
@@ -238,8 +260,8 @@ class ImplicitEquations(Trace):
             "pair": tuple(pair.name for pair in self.pairs),
             "row": self.closures.names,
             "state": tuple(self.system.states),
-            "friction_joint": (),
-            "friction_rate": (),
+            "friction_joint": tuple(own.joint.label for own in self.rubbing),
+            "friction_rate": tuple(rate for own in self.rubbing for rate in own.joint.rates),
             "joint_coordinate": (),
             "joint_rate": (),
             "strut": tuple(self.system.struts),
@@ -279,11 +301,27 @@ class ImplicitEquations(Trace):
                 entry, doing = contacts[pair.name]
                 places[k, :3] = 1.0, entry, doing
         p[self.places[CONTACTS]] = places.ravel()
+        p[self.places[JOINT_GRIPS]] = self._grips(t, q, v, p)
         none = np.zeros
         held, bristles = none(self.held_column.numel()), none(self.bristle_column.numel())
         bristles[bristles.size - len(self.own) :] = [state.start for state in self.system.states.values()]
         added = np.array([(inputs or {}).get(name, 0.0) for name in self.signal_names])
         return EvaluationPoint(t, q, v, a, none(self.closures.column.numel()), held, bristles, added, p)
+
+    def _grips(self, t: float, q: Floats, v: Floats, p: Floats) -> list[float]:
+        """What joints whose friction can stick do at these rates: stick, or slide one way."""
+        holding = [own for own in self.rubbing if own.grip is not None]
+        if not holding:
+            return []
+        slips = self.tracer.column([s for own in holding for s in own.joint.slip])
+        slip = ca.Function("slips", [self.t_column, self.q_column, self.v_column, self.p_column], [slips])
+        values = iter(np.array(slip(t, q, v, p)).ravel().tolist())
+        grips: list[float] = []
+        for own in holding:
+            moving = [next(values) for _ in own.joint.slip]
+            slides = float(np.linalg.norm(moving)) > own.law.band  # type: ignore[union-attr]
+            grips += [SLIDES if slides else STICKS, -float(np.sign(moving[0])), 0.0, 0.0]
+        return grips
 
     def check_struts(self, point: EvaluationPoint) -> None:
         """Raise an error if a strut has zero length at the point, so that its force has no direction."""
@@ -339,6 +377,13 @@ class ImplicitEquations(Trace):
                 block = [[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]
                 matrix[slot.v : slot.v + 3, slot.v : slot.v + 3] = -np.array(block)
         return matrix
+
+
+@dataclass(frozen=True)
+class _Motion:
+    """The part of a Forward that `Trace._rubbers` reads."""
+
+    accelerations: Sequence[Scalar]
 
 
 @dataclass(frozen=True)

@@ -76,6 +76,7 @@ def _linearised(
     from pliant.analysis.local_dynamics import Dynamics
     from pliant.analysis.mode_motion import MovedMechanism
     from pliant.analysis.selected import selected
+    from pliant.analysis.sticking import held_by_friction
 
     dynamics = Dynamics(equations, operating)
     wanted = _inputs_of(equations, operating, inputs)
@@ -88,7 +89,10 @@ def _linearised(
         message += f"; the point is not in balance: it accelerates by up to {np.max(np.abs(model.drift)):.3g} m/s^2 or rad/s^2"
     elif np.max(np.abs(model.own_drift), initial=0.0) > AT_REST:
         message += f"; the point is not in balance: a state changes by {np.max(np.abs(model.own_drift)):.3g} per second"
-    warnings = (*warnings_at(kinks_at(equations, dynamics.point)), *judged_at(equations, dynamics.point))
+    stuck = held_by_friction(equations, dynamics.point)
+    unmoved = [f"friction holds {name} against up to {strength:.3g} N m or N at this point and has no slope there: it is left out"
+               for name, strength in stuck.items()]  # fmt: skip
+    warnings = (*unmoved, *warnings_at(kinks_at(equations, dynamics.point)), *judged_at(equations, dynamics.point))
     linear = model.collected(message, moved, warnings)
     return linear if _has_inertia(linear.M) else replace(linear, warnings=(_negative(system, linear), *linear.warnings))
 

@@ -123,6 +123,7 @@ class System:
     """A mechanism: bodies on joints, with drives, loads, contacts and closures. Planar points and gravity may be pairs."""
 
     OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("name", "segmented", "held")
+    ADDED_LATER: ClassVar[tuple[str, ...]] = ("held",)
 
     name: str
     gravity: Sequence[float]  # m/s^2
