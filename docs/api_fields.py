@@ -79,6 +79,7 @@ BY_NAME = {
     "ends": "end conditions, root first",
     "plane": "direction of the deflection",
     "static": "append static-correction shapes for loads at the ends",
+    "Modes.static": "append static-correction shapes for loads at the ends; None: if ends are cf and the tip carries a body",
     "normalise": "how shapes are scaled",
     "elements": "number of equal elements",
     "reduction": "`CraigBampton` or `FreeModes`; default: the full mesh",

@@ -19,7 +19,7 @@ from pliant.model.frame import GROUND, Frame
 from pliant.model.friction_law import DryFriction, friction_law
 from pliant.model.joint import BALL, ROTATION, TRANSLATION, Joint, Weld
 from pliant.model.joint_friction import Frictions
-from pliant.model.modes import CHOSEN, ElementModes
+from pliant.model.modes import CHOSEN, ElementModes, carrying
 from pliant.model.motor import COMMAND, Motor, MotorDrive, lag_rate
 from pliant.model.normal_law import normal_law
 from pliant.model.own_state import OwnState
@@ -186,6 +186,7 @@ class System:
         begin, rates = _initial(part, "initial", modes, initial), _initial(part, "initial_rates", modes, initial_rates)
         link = Link(name, body, joint, place, begin, rates)
         self.links[name] = link
+        self._yield(place)
         if body.payload is not None:
             self._add_payload(name, body, body.payload)
         return BodyHandle(name, body)
@@ -194,6 +195,15 @@ class System:
         """Choose the reference of a mesh anew, now that something acts along a coordinate of its joint."""
         name = coordinate.split(".")[0]
         self.links[name] = self._referred(self.links[name])
+
+    def _yield(self, frame: Frame) -> None:
+        """Give a beam whose tip carries a body the shapes for that."""
+        carrier = self.links.get(frame.body)
+        if carrier is None or not isinstance(carrier.body, Beam) or frame != carrier.body.places(carrier.name)[TIP]:
+            return
+        sets = tuple(carrying(modes) for modes in carrier.body.mode_sets)
+        if sets != carrier.body.mode_sets:
+            self.links[carrier.name] = replace(carrier, body=replace(carrier.body, modes=sets))
 
     def _referred(self, link: Link) -> Link:
         """The link; a mesh whose reference is `auto` is clamped to the root unless the joint lets the root turn freely."""
