@@ -418,6 +418,11 @@ RECIPES: dict[str, Drawing] = {
         lambda n: {f"{name} grip": (n[name].time, n[name]["ball.y"]) for name in ("firm", "loose")},
     ),
     "cable-pendulum": snapshots(0.0, 0.7, 1.4),
+    "trimmed-arm": curves(
+        TIME,
+        "deviation, degrees",
+        lambda n: {name: (n["result"].time, np.degrees(n["result"][name] - n["rest"][name])) for name in n["rest"].hold},
+    ),
 }
 
 

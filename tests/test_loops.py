@@ -303,3 +303,49 @@ def test_a_file_gives_a_gears_spring_in_newton_metres_a_radian():
     system.close("mesh", "gear", "first.angle", "second.angle", ratio=2.0, by="springs", stiffness=8.0)
     text = pl.dump_model(system).replace("stiffness: 8.0", "stiffness: 8000 N mm/rad")
     assert pl.loads_model(text).system.closures == system.closures
+
+
+def rough_four_bar(angle=np.pi / 2):
+    """A crank that the user means to start upright at 2 rad/s, and a rough guess of the others."""
+    system = pl.System("rough", gravity=(0, -9.81))
+    crank = system.add("crank", pl.RigidBody.rod(0.3, 0.4), joint=pl.Revolute(angle=angle, rate=2.0))
+    coupler = system.add("coupler", pl.RigidBody.rod(0.8, 0.4), joint=pl.Revolute(), on=crank.tip)
+    rocker = system.add("rocker", pl.RigidBody.rod(0.6, 0.4), joint=pl.Revolute(angle=1.0), on=system.ground.moved((0.9, 0.0)))
+    system.close("pin", "point", coupler.tip, rocker.tip)
+    return system
+
+
+def test_a_held_coordinate_keeps_its_start_and_its_rate_while_loops_are_closed():
+    moved = pl.simulate(rough_four_bar(), 0.01)
+    assert abs(moved["crank.angle"][0] - np.pi / 2) > 1.0 and "hold keeps chosen coordinates" in moved.warnings[0]
+    system = rough_four_bar()
+    system.hold("crank.angle")
+    held = pl.simulate(system, 0.01)
+    assert held["crank.angle"][0] == np.pi / 2 and held["v", "crank.angle"][0] == 2.0
+    assert np.max(np.abs(held.values["constraint"])) < 1e-11 and "crank.angle" not in held.warnings[0]
+    apart = pl.simulate(system, 0.01, formulation=AUGMENTED)
+    assert apart.of_body("tip_position", "crank")[0, :2] == pytest.approx([0.0, 0.3], abs=1e-12)
+
+
+def test_a_held_start_can_be_a_parameter():
+    system = rough_four_bar(pl.Parameter("angle", 1.2))
+    system.hold("crank.angle")
+    assert pl.simulate(system, 0.01, parameters={"angle": 1.4})["crank.angle"][0] == 1.4
+
+
+def test_what_holding_makes_impossible_is_said_with_names():
+    system = rough_four_bar()
+    system.hold("crank.angle", "rocker.angle")
+    with pytest.raises(pl.SolveError, match=r"'pin': .*cannot close with these lengths while crank.angle, rocker.angle are held"):
+        pl.simulate(system, 0.01)
+    with pytest.raises(pl.ModelError, match=r"hold must be one of .*did you mean 'crank.angle'"):
+        system.hold("crank.angel")
+
+
+def test_model_files_hold_coordinates_too():
+    system = rough_four_bar()
+    system.hold("crank.angle")
+    text = pl.dump_model(system)
+    assert "hold: [crank.angle]" in text and pl.loads_model(text).system.held == ("crank.angle",)
+    with pytest.raises(pl.ModelError, match=r"hold must be one of .*got 'crank.turn'"):
+        pl.loads_model(text.replace("hold: [crank.angle]", "hold: crank.turn"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -330,11 +331,25 @@ def test_equations_refuse_a_motor_that_is_not_linear_in_its_command(bent) -> Non
         pl.equations(driven(pl.Motor(**ELECTRICAL, **bent)))
 
 
+def test_equilibria_and_linearisations_settle_the_currents_of_motors() -> None:
+    """They were refused, and a linearisation took the start instead."""
+    held = driven(pl.Motor(**ELECTRICAL, inductance=INDUCTANCE), command=6.0)
+    held.links["wheel"] = replace(held.links["wheel"], joint=pl.Revolute(spring=pl.Spring(40.0)))
+    rest = pl.equilibrium(held)
+    current = 6.0 / ELECTRICAL["resistance"]
+    assert rest["servo.current"] == pytest.approx(current, rel=1e-12)
+    assert 40.0 * rest["wheel.angle"] == pytest.approx(RATIO * CONSTANT * current, rel=1e-12)
+    linear = pl.linearise(held)
+    assert "servo.current" in linear.states and "not in balance" not in linear.message
+    assert np.ptp(pl.simulate(held, 0.1, start=rest.state)["wheel.angle"]) < 1e-12
+    with pytest.raises(pl.SolveError, match=r"nothing holds wheel\.angle"):
+        pl.linearise(driven(pl.Motor(**ELECTRICAL, inductance=INDUCTANCE)))
+
+
 def test_a_linearisation_says_why_it_is_about_the_start() -> None:
-    """With an inductance, `equilibrium` refuses; a linearisation took the start without a word."""
-    motor = driven(pl.Motor(**ELECTRICAL, inductance=INDUCTANCE), command=0.0)
-    why = "because no equilibrium can be searched for with states besides the motion: servo.current"
-    assert pl.linearise(motor).message == f"at the start, {why}"
-    assert pl.linearise(motor, at="start").message == "at the start"
-    moving = pl.linearise(driven(pl.Motor(**ELECTRICAL, inductance=INDUCTANCE)))
-    assert "because no equilibrium" in moving.message and "the point is not in balance" in moving.message
+    own = driven(pl.Motor(**ELECTRICAL), command=0.0)
+    own.state("integral", rate=1.0)
+    linear = pl.linearise(own)
+    why = "because no equilibrium can be searched for with states besides the motion: integral"
+    assert linear.message.startswith(f"at the start, {why}") and "a state changes by 1 per second" in linear.message
+    assert pl.linearise(own, at="start").message.startswith("at the start; the point is not in balance")

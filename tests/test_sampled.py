@@ -346,8 +346,6 @@ WRONG = {
     "too many instants": (lambda: pl.simulate(controlled(period=1e-12), 1.0), r"period must give at most 2e\+07 instants"),
     "linearise": (lambda: pl.linearise(controlled()), r"linearise: system must have no sampled controllers .*, got \['ctrl'\]"),
     "equilibrium": (lambda: pl.equilibrium(controlled()), r"equilibrium: system must have no sampled controllers"),
-    "sensitivities": (lambda: pl.sensitivities(controlled(), 0.1, starts=["arm.angle"]),
-                      r"sensitivities: system must have no sampled controllers"),
 }  # fmt: skip
 
 

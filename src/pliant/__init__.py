@@ -146,7 +146,8 @@ from pliant.scalar import (
     where,
 )
 from pliant.show import animation, player, plot
-from pliant.study.derivatives.sensitivities import Sensitivities, sensitivities
+from pliant.study.derivatives.run_derivatives import Sensitivities
+from pliant.study.derivatives.sensitivities import sensitivities
 from pliant.study.fit.fit import Experiment, fit
 from pliant.study.fit.fitted import Fit
 from pliant.study.fit.optimise import Constraint, Optimum, optimise

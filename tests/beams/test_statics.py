@@ -175,3 +175,39 @@ def test_torsion_elements_and_torsion_modes_swing_alike():
         ends.append(run.of_body("orientation", "load"))
     assert ends[0] == pytest.approx(ends[1], abs=2e-6)
     assert np.max(np.abs(ends[0][:, 1])) > 1e-4
+
+
+def two_links(modes, second=None, length=0.5):
+    """A sprung arm whose second link is welded to the tip of the first."""
+    system = pl.System("arm", gravity=(0, -9.81))
+    strip = {"section": pl.Section.rectangle(0.008, 0.03), "material": pl.ALUMINIUM, "theory": "euler-bernoulli",
+             "stiffening": "none"}  # fmt: skip
+    upper = system.add("upper", pl.Beam(length=length, modes=modes, **strip), joint=pl.Revolute(spring=pl.Spring(500.0)))
+    system.add("fore", pl.Beam(length=0.4, modes=second or modes, **strip), joint=pl.Weld(), on=upper.tip)
+    return system
+
+
+def sag_and_second_frequency(system):
+    rest = pl.equilibrium(system)
+    return np.array([rest["tip_position", "fore"][1], pl.linearise(system, at=rest, outputs=()).modes().frequencies[1]])
+
+
+def test_a_link_that_carries_another_has_static_shapes_by_default():
+    exact = sag_and_second_frequency(two_links(pl.ElementModes(10, reference="cantilever")))
+    chosen = sag_and_second_frequency(two_links(pl.Modes("cf", 2)))
+    plain = sag_and_second_frequency(two_links(pl.Modes("cf", 2, static=False)))
+    assert chosen == pytest.approx(exact, rel=3e-4)
+    assert abs(plain[0] / exact[0] - 1.0) > 0.02 and abs(plain[1] / exact[1] - 1.0) > 0.1
+
+
+def test_only_what_carries_a_body_has_them_and_only_if_it_did_not_choose():
+    system = two_links(pl.Modes("cf", 2), length=pl.Parameter("length", 0.5))
+    assert [len(link.mode_labels) for link in system.links.values()] == [4, 2]
+    assert [len(link.mode_labels) for link in two_links(pl.Modes("cf", 2, static=False)).links.values()] == [2, 2]
+    loaded = pl.System("loaded", gravity=(0, 0))
+    loaded.add("arm", pl.Beam(length=1.0, section=pl.Section.round(0.01), material=pl.STEEL, theory="euler-bernoulli",
+                              modes=pl.Modes("cf", 2), payload=pl.Payload(mass=1.0)), joint=pl.Revolute())  # fmt: skip
+    assert len(loaded.links["arm"].mode_labels) == 2
+    for modes in (pl.Modes("cf", 2), pl.Modes("cf", 2, static=False)):
+        again = pl.loads_model(pl.dump_model(two_links(modes))).system
+        assert again.links == two_links(modes).links

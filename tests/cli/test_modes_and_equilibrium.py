@@ -97,3 +97,17 @@ def test_what_nothing_holds_fails_and_wrong_words_are_refused(files):
         assert run("equilibrium", "shaft.yaml", *wrong).exit_code == 2
     assert run("modes", "shaft.yaml", "--start", "--steady", "rotor.angle=1").exit_code == 2
     assert run("equilibrium", "shaft.yaml", "--out", "no/folder.nc").exit_code == 2
+
+
+def test_held_joints_are_printed_with_what_holds_them(files):
+    told = run("equilibrium", "arm.yaml", "--hold", "arm.angle=-60deg")
+    assert told.exit_code == 0 and "held by" in told.output and " N m" in told.output
+    data = json.loads(run("equilibrium", "arm.yaml", "--hold", "arm.angle=-60 deg", "--json").stdout)
+    rest = pl.equilibrium(pl.loads_model(MODEL).system, hold={"arm.angle": "-60 deg"})
+    assert data["efforts"] == {"arm.angle": pytest.approx(rest.efforts["arm.angle"])} and data["hold"] == dict(rest.hold)
+    modes = json.loads(run("modes", "arm.yaml", "--hold", "arm.angle=-60deg", "--json").stdout)
+    assert "held: arm.angle" in modes["message"] and len(modes["modes"]) == 3
+    both = run("modes", "arm.yaml", "--hold", "arm.angle=0", "--start")
+    assert both.exit_code == 2 and "--start and --hold: at most one" in both.output
+    wrong = run("equilibrium", "arm.yaml", "--hold", "arm.angle=3kg")
+    assert wrong.exit_code == 2 and "hold['arm.angle']" in wrong.output

@@ -178,7 +178,7 @@ WRONG: list[tuple[str, str, str]] = [
 
 
 def test_the_right_file_is_right() -> None:
-    assert loads_model(RIGHT).system.degrees_of_freedom == 4
+    assert loads_model(RIGHT).system.degrees_of_freedom == 6
 
 
 @pytest.mark.parametrize(("right", "wrong", "message"), WRONG, ids=[wrong[:40] or right for right, wrong, _ in WRONG])

@@ -190,7 +190,7 @@ def test_what_cannot_be_gone_on_from_is_refused() -> None:
         pl.simulate(rubbing(), 0.2, start=result)
     with pytest.raises(pl.ModelError, match=r"t_end must be > t_start = 0\.1 s, got 0\.05"):
         pl.simulate(loop(), 0.05, start=result)
-    with pytest.raises(pl.ModelError, match="start must be a Result or its final_state, got 3"):
+    with pytest.raises(pl.ModelError, match="start must be a Result, its final_state or an Equilibrium, got 3"):
         pl.simulate(loop(), 0.2, start=3)
     inverse = pl.inverse_dynamics(loop_free(), {"arm.angle": lambda t: t}, t_end=0.1)
     with pytest.raises(pl.ModelError, match="start must contain its final state"):
@@ -222,3 +222,53 @@ def test_while_friction_holds_yields_or_creeps() -> None:
     assert seen == {-1.0, 1.0, 2.0, 3.0}  # returns, sticks, yields, creeps
     assert np.max(np.abs(run.values["q"][-1] - whole.values["q"][-1])) < 1e-9
     assert np.max(np.abs(run.values["v"][-1] - whole.values["v"][-1])) < 1e-8
+
+
+def carrying(drive: bool = False, controller: bool = False, load: bool = False, motion: bool = False) -> pl.System:
+    """A pendulum that touches a floor; with a lagging motor, a controller or another load in addition."""
+    system = pl.System("pendulum", (0, -9.81))
+    joint = pl.Revolute(motion=lambda t: -0.2 + 0.1 * t) if motion else pl.Revolute(angle=-0.2)
+    rod = system.add("rod", pl.RigidBody.rod(1.0, 1.0), joint=joint)
+    floor = pl.Plane(point=(0.0, -0.5), normal=(0, 1))
+    system.contact(points=rod.tip, against=floor, normal=pl.HuntCrossley(stiffness=1e5, restitution=0.6))
+    if drive:
+        system.motor("servo", "rod.angle", pl.Motor(constant=0.1, resistance=1.0, inductance=0.01), command=1.0, start=0.3)
+    if controller:
+        system.sampled("pd", 1e-3, lambda t, q, v, measured, memory: -q["rod.angle"], outputs="torque", start={"torque": 0.7})
+        system.drive("motor", "rod.angle", lambda t, q, v: q["pd.torque"])
+    if load:
+        system.force("push", rod.tip, (0.0, 1.0))
+    return system
+
+
+@pytest.mark.parametrize("more", [{"drive": True}, {"controller": True}, {"load": True}])
+def test_a_start_is_taken_by_name_and_what_it_does_not_know_has_its_own(more: dict[str, bool]) -> None:
+    first = pl.simulate(carrying(), 0.6, save=[0.6])
+    later = pl.simulate(carrying(**more), 0.7, start=first, save=[0.6, 0.7])
+    assert later["rod.angle"][0] == first["rod.angle"][-1] and later["v", "rod.angle"][0] == first["v", "rod.angle"][-1]
+    assert later.ok and later.ledger.relative_error_max < 1e-7
+    if "drive" in more:
+        assert later["servo.current"][0] == 0.3
+    back = pl.simulate(carrying(), 0.8, start=later)
+    assert back.ok and back["rod.angle"][0] == later["rod.angle"][-1] and back.ledger.relative_error_max < 1e-7
+
+
+def test_a_contact_that_is_closed_stays_so_under_another_load() -> None:
+    rest = pl.equilibrium(carrying())
+    assert rest.contacts["contact rod.tip"].closed
+    later = pl.simulate(carrying(load=True), 0.2, start=rest)
+    assert later.ok and len(later.contacts) == 1 and later.contacts[0].begin == 0.0
+
+
+def test_a_start_that_prescribed_what_moves_now_is_refused() -> None:
+    first = pl.simulate(moved_beside(), 0.1)
+    with pytest.raises(
+        pl.ModelError, match=r"start must know rod\.angle, the rate of rod\.angle, whose motion was prescribed there"
+    ):
+        pl.simulate(moved_beside(motion=False), 0.2, start=first)
+
+
+def moved_beside(motion: bool = True) -> pl.System:
+    system = carrying(motion=motion)
+    system.add("ball", pl.RigidBody(mass=1.0, inertia=1.0), joint=pl.Prismatic(), on=system.ground.moved((3.0, 0.0)))
+    return system

@@ -18,7 +18,7 @@ def swing(t):
 def two_links():
     system = pl.System("arm", gravity=(0, -9.81))
     link = pl.Beam(length=0.8, section=pl.Section.rectangle(0.01, 0.03), material=pl.STEEL, theory="euler-bernoulli",
-                   modes=pl.Modes("cf", 2), damping=pl.ModalDamping(0.02))  # fmt: skip
+                   modes=pl.Modes("cf", 2, static=False), damping=pl.ModalDamping(0.02))  # fmt: skip
     first = system.add("upper", link, joint=pl.Revolute(angle=0.0, damper=pl.Damper(0.3), spring=pl.Spring(5.0)))
     system.add("fore", link, joint=pl.Revolute(), on=first.tip)
     return system

@@ -117,7 +117,8 @@ class Balance:
     @cached_property
     def moving(self) -> ImplicitEquations:
         """The full equations, including rates and accelerations."""
-        return ImplicitEquations(self.equations.original, self.t, self.equations.values, tree=self.equations.plain_tree)
+        return ImplicitEquations(self.equations.original, self.t, self.equations.values, tree=self.equations.plain_tree,
+                                 positions=self.equations.positions)  # fmt: skip
 
     @cached_property
     def inertia(self) -> Floats:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 from pliant.errors import ModelError, SolveError
 from pliant.model import check
 from pliant.model.coordinate_pair import coordinate_pairs
+from pliant.model.force import Drive
 from pliant.model.joint import BALL
 from pliant.model.refused import refuse_controllers, refuse_states, require_bodies
+from pliant.model.signal import Constant
 from pliant.model.system import System
 from pliant.results.kept import check_of_bodies
 from pliant.results.reading import DIMENSIONS, ReadByName
-from pliant.results.state import LAYOUT, FinalState, OngoingContact
+from pliant.results.state import FinalState, OngoingContact
 from pliant.results.table import QUANTITIES
 
 if TYPE_CHECKING:  # casadi is imported only when an analysis begins
@@ -62,6 +64,10 @@ class Equilibrium(ReadByName):
     stable: bool | None  # whether the equilibrium is stable; None if the linearised equations cannot decide, or do not exist
     stability: str  # the verdict on stability, in words
     steady: Mapping[str, float]  # coordinates that move at a steady rate, rad/s or m/s
+    hold: Mapping[str, float]  # coordinates that are held, rad or m
+    efforts: Mapping[str, float]  # that hold them, or keep them steady, besides what acts already: by coordinate, N m or N
+    commands: Mapping[str, float]  # of motors and drives that hold coordinates: V, 1, N m or N
+    friction: Mapping[str, float]  # up to which friction that sticks holds a joint at rest, by coordinate: N m or N
     parameters: Mapping[str, float]
     values: Mapping[str, Floats]
     labels: Mapping[str, Sequence[str]]
@@ -99,37 +105,54 @@ class Equilibrium(ReadByName):
 
     @cached_property
     def state(self) -> FinalState:
-        """The equilibrium as a start state for a run: simulate(system, t_end, start=rest.state)."""
+        """The equilibrium as a start state for a run: simulate(system, t_end, start=rest) takes it."""
         from pliant.run.prepare import compile_system
-        from pliant.trace.layout import POSITIONS, RATES
+        from pliant.trace.layout import OWN, POSITIONS, RATES
 
         traced = compile_system(self.system, t_start=self.t, parameters=self.parameters).traced
         y = np.zeros(traced.y0.size)
         y[traced.layout.y[POSITIONS]] = self.operating.q[list(traced.free_q)]
         y[traced.layout.y[RATES]] = self.operating.v[list(traced.free_v)]
+        y[traced.layout.y[OWN]] = self.values["states"]
         grips = {slots.pair.name: slots.grip is not None for slots in traced.pairs}
         closed = {pair: (entry, OngoingContact(self.t, 0.0, 0.0, 0.0, 0.0, peak_force=self.contacts[pair].force, peak_time=self.t,
                                                grip=(doing, 0.0, 0.0, 0.0) if grips[pair] else None))
                   for pair, (entry, doing) in self.operating.contacts.items()}  # fmt: skip
-        labels = {name: tuple(traced.columns[name]) for name in LAYOUT}
-        return FinalState(self.t, y, closed, labels, self.t, self.t)
+        return FinalState(self.t, y, closed, traced.labels_of_y, self.t, self.t)
 
     def to_result(self) -> Result:
         """The equilibrium as a Result of one row: plot it, save it, or start a run with simulate(system, t_end, start=result)."""
         from pliant.analysis.mode_motion import MovedMechanism
 
-        mechanism = MovedMechanism(self.system, self.operating, self.parameters)
+        mechanism = MovedMechanism(self._held_system(), self.operating, self.parameters)
         still = np.zeros(len(self.labels["rate"]))
         result = mechanism.rows([still], np.array([self.t]), self.message, equilibrium=dict(self.steady))
         return replace(result, final_state=self.state, warnings=self.warnings)
+
+    def _held_system(self) -> System:
+        """The System with what holds its coordinates, without which they would be about to move."""
+        found = self.system.snapshot()
+        for name, command in self.commands.items():
+            if name in found.motors:
+                found.motors[name] = replace(found.motors[name], command=Constant(command))
+            else:
+                found.drives[name] = replace(found.drives[name], effort=Constant(command))
+        for name in self.hold:
+            if name in self.operating.inputs:
+                found.drives[f"{name} hold"] = Drive(f"{name} hold", name, Constant(self.efforts[name]))
+        return found
 
     def __repr__(self) -> str:
         warned = f"; {len(self.warnings)} warning{'s' * (len(self.warnings) > 1)}" if self.warnings else ""
         return f"<Equilibrium {self.name!r}: {self.message}{warned}>"
 
     def __str__(self) -> str:
+        from pliant.analysis.trim import effort_unit
+
         lines = [repr(self)]
-        lines += [f"  {name} = {value:.6g}" for name, value in self.coordinates.items()]
+        held = {name: f", held by {effort:.6g} {effort_unit(self.system, name)}" for name, effort in self.efforts.items()}
+        lines += [f"  {name} = {value:.6g}{held.get(name, '')}" for name, value in self.coordinates.items()]
+        lines += [f"  command of {name}: {command:.6g}" for name, command in self.commands.items()]
         turning = {pair.name: pair.units for pair in coordinate_pairs(self.system)}
         for pair, contact in self.contacts.items():
             metre, newton = turning.get(pair, ("m", "N"))
@@ -143,15 +166,19 @@ def equilibrium(
     *,
     parameters: Mapping[str, float] | None = None,
     steady: Mapping[str, float] | None = None,
+    hold: Mapping[str, float | str] | None = None,
     t: float = 0.0,
 ) -> Equilibrium:
     """The equilibrium of a mechanism: springs, gravity, drives, loads, contacts and closed loops in balance.
 
     The search begins at the System's start, with its loops closed, and descends the potential, so it ends at a stable equilibrium
     unless it begins exactly on an unstable one. steady: constant rates of joint coordinates, as {"shaft.angle": 100.0}; everything
-    else is then at rest relative to them. Prescribed motions and formulas of time are evaluated at t, s. Friction carries no load:
-    of all equilibria that friction would allow, the search finds one that needs no friction. A coordinate that nothing holds in
-    place raises an error that names it.
+    else is then at rest relative to them. hold: positions of joint coordinates that are held, as {"arm.angle": "-60 deg"}. The
+    efforts that hold them are in `efforts`, the commands of motors and drives that give these in `commands`; linearise(system,
+    at=...) has the joints free again, under these. Prescribed motions and formulas of time are evaluated at t, s. Friction carries
+    no load: of all equilibria that friction would allow, the search finds one that needs none, and says how far from it friction
+    in joints may hold. A coordinate that nothing
+    holds in place raises an error that names it.
     """
     from pliant.analysis.balance import Balance
     from pliant.analysis.implicit_equations import ImplicitEquations
@@ -161,10 +188,11 @@ def equilibrium(
     t = check.number("equilibrium", "t", t, "s")
     require_bodies(system, "equilibrium")
     refuse_controllers(system, "equilibrium", "simulate the system until it comes to rest, or analyse it without them")
-    refuse_states(system, "equilibrium", "simulate the system until it rests; linearise accepts its start or the end of a run")
-    turning = checked_steady(system, steady)
-    still = ImplicitEquations(system, t, parameters, still=True, turning=list(turning))
-    balance = Balance(still, t, turning)
+    if system.own_states:  # motors settle
+        refuse_states(system, "equilibrium", "simulate the system until it rests; linearise accepts its start or the end of a run")
+    turning, held = checked_steady(system, steady), checked_hold(system, hold, steady)
+    still = ImplicitEquations(system, t, parameters, still=True, turning=list(turning), positions=held)
+    balance = Balance(still, t, {**turning, **dict.fromkeys(held, 0.0)})
     _refuse_moving_loops(balance, turning)
     rest = find_rest(balance, still.start_q)
     rubbed = refuse_what_nothing_holds(balance, rest)
@@ -173,7 +201,7 @@ def equilibrium(
             f"equilibrium: system {system.name!r}: {rest.way}; Newton's method, load steps and arc length all failed. Start nearer "
             "to the equilibrium, or reduce the loads to see whether one exists"
         )
-    return _collected(system, balance, rest, turning, rubbed)
+    return _collected(system, balance, rest, turning, rubbed, held)
 
 
 def _refuse_moving_loops(balance: Balance, turning: dict[str, float]) -> None:
@@ -187,38 +215,78 @@ def _refuse_moving_loops(balance: Balance, turning: dict[str, float]) -> None:
 
 def checked_steady(system: System, steady: Mapping[str, float] | None) -> dict[str, float]:
     """Steady rates by coordinate; only joint coordinates without a prescribed motion are allowed."""
-    known = {f"{link.name}.{motion.name}": link for link in system.links.values() for motion in link.joint.motions
-             if motion.kind != BALL}  # fmt: skip
-    turning: dict[str, float] = {}
-    for name, rate in (steady or {}).items():
+    known = _units_of_joints(system)
+    return {name: check.number("equilibrium", f"steady[{name!r}]", rate)
+            for name, rate in _checked_names(system, "steady", steady, known).items()}  # fmt: skip
+
+
+def checked_hold(system: System, hold: Mapping[str, float | str] | None, steady: Mapping[str, float] | None) -> dict[str, float]:
+    """Positions by coordinate, in rad or m: of joints, and of lengths of telescopic links."""
+    from pliant.files.definitions import read_quantity
+
+    known = _units_of_joints(system) | {f"{link.name}.{name}": "m" for link in system.links.values() for name in link.body.lengths}
+    held: dict[str, float] = {}
+    for name, position in _checked_names(system, "hold", hold, known).items():
+        if name in (steady or {}):
+            raise ModelError.of("equilibrium", "hold", "must not name a coordinate that steady names", name)
+        try:
+            value = read_quantity(position, known[name])[0] if isinstance(position, str) else position
+        except ModelError as trouble:
+            raise ModelError(f"equilibrium: hold[{name!r}] {trouble}") from None
+        held[name] = check.number("equilibrium", f"hold[{name!r}]", value, known[name])
+    return held
+
+
+def _units_of_joints(system: System) -> dict[str, str]:
+    """rad or m, by joint coordinate."""
+    return {f"{link.name}.{motion.name}": motion.unit for link in system.links.values() for motion in link.joint.motions
+            if motion.kind != BALL}  # fmt: skip
+
+
+def _checked_names(system: System, field: str, given: Mapping[str, Any] | None, known: Mapping[str, str]) -> Mapping[str, Any]:
+    """What was given by coordinate; only known coordinates without a prescribed motion are allowed."""
+    if given is not None:
+        check.instance("equilibrium", field, given, Mapping, "a mapping of coordinates")
+    for name in given or {}:
         if name not in known:
             rule = f"must name joint coordinates, some of {list(known)}{check.did_you_mean(name, list(known))}"
-            raise ModelError.of("equilibrium", "steady", rule, name)
-        if name.rsplit(".", 1)[1] in known[name].joint.prescribed:
-            raise ModelError.of("equilibrium", "steady", "must not name a coordinate whose motion is prescribed", name)
-        turning[name] = check.number("equilibrium", f"steady[{name!r}]", rate)
-    return turning
+            raise ModelError.of("equilibrium", field, rule, name)
+        body, own = name.rsplit(".", 1)
+        if own in system.links[body].prescribed:
+            raise ModelError.of("equilibrium", field, "must not name a coordinate whose motion is prescribed", name)
+    return given or {}
 
 
-def _collected(system: System, balance: Balance, rest: Rest, turning: dict[str, float], rubbed: list[str]) -> Equilibrium:
+def _collected(
+    system: System, balance: Balance, rest: Rest, turning: dict[str, float], rubbed: list[str], hold: dict[str, float]
+) -> Equilibrium:
     from pliant.analysis.kinks import kinks_at, warnings_at
     from pliant.analysis.local_dynamics import Dynamics, SingularMass
-    from pliant.analysis.operating_point import OperatingPoint, touching
+    from pliant.analysis.operating_point import OperatingPoint, settled, touching
     from pliant.analysis.stability import not_known, stability_of
+    from pliant.analysis.sticking import held_by_friction, sentences
+    from pliant.analysis.trim import trimmed
 
     still = balance.equations
     missing = balance.at(rest.q)
-    operating = OperatingPoint(balance.t, missing.point.q, missing.point.v, turning, touching(still, missing.gaps, sticks=True))
     moving = balance.moving
+    kept, trim = trimmed(balance, missing, turning), trimmed(balance, missing, hold)
+    closed = touching(still, missing.gaps, sticks=True)
+    operating = OperatingPoint(balance.t, missing.point.q, missing.point.v, turning, closed, inputs=trim.inputs)
+    operating = settled(moving, operating)
+    locked = replace(operating, held={**turning, **dict.fromkeys(hold, 0.0)})  # stability is judged with what is held
     try:
-        dynamics: Dynamics | None = Dynamics(moving, operating)
+        dynamics: Dynamics | None = Dynamics(moving, locked)
     except SingularMass:
         dynamics = None
     seen, point = (still, missing.point) if dynamics is None else (moving, dynamics.point)
     kinks = kinks_at(seen, point)
-    judged = not_known(kinks) if kinks else stability_of(balance, rest, dynamics, operating)
+    judged = not_known(kinks) if kinks else stability_of(balance, rest, dynamics, locked)
     held = [f"friction alone holds {', '.join(rubbed)}"] if rubbed else []
     held += [f"only at this {name}: the balance changes as it moves on" for name in turning if not _goes_on(balance, rest, name)]
+    strengths = held_by_friction(seen, point)
+    held += sentences(balance, missing, rest, strengths)
+    held += [f"held: {', '.join(hold)}"] if hold else []
     values, labels = observed_values(seen, point)
     return Equilibrium(
         name=system.name,
@@ -226,12 +294,16 @@ def _collected(system: System, balance: Balance, rest: Rest, turning: dict[str, 
         stable=judged.stable,
         stability=judged.words,
         steady=turning,
+        hold=hold,
+        efforts={**kept.efforts, **trim.efforts},
+        commands=trim.commands,
+        friction=strengths,
         parameters=dict(still.values),
         values=values,
         labels=labels,
         operating=operating,
         system=system,
-        warnings=(*warnings_at(kinks), *judged_at(seen, point, values)),
+        warnings=(*trim.warnings, *warnings_at(kinks), *judged_at(seen, point, values)),
     )
 
 

@@ -26,7 +26,7 @@ from pliant.dynamics.loads import AppliedForces
 from pliant.dynamics.tree import Tree
 from pliant.errors import SolveError
 from pliant.integrate.loop.grip_states import SLIDES, STICKS
-from pliant.model.refused import refuse_constraints_of_speeds, refuse_controllers, refuse_friction
+from pliant.model.refused import refuse_constraints_of_speeds, refuse_controllers
 from pliant.model.resolve import checked_values, resolved
 from pliant.model.signal import Signal
 from pliant.model.system import System
@@ -34,7 +34,8 @@ from pliant.results.table import AXES, OBSERVED, QUATERNION
 from pliant.run.starts import is_short, no_direction
 from pliant.trace.closures import Closures
 from pliant.trace.contacts import PARAMETERS
-from pliant.trace.joint_friction import NO_FRICTION, observed_friction
+from pliant.trace.holding import Settled, settle
+from pliant.trace.joint_friction import JOINT_GRIPS, NO_FRICTION, observed_friction
 from pliant.trace.layout import CONTACTS
 from pliant.trace.observe import TracedState, observe
 from pliant.trace.tracing import Trace
@@ -55,19 +56,21 @@ class EvaluationPoint:
     multipliers: Floats
     held: Floats  # N, friction forces of sticking contacts
     bristles: Floats  # bristle states, followed by user-defined states
+    inputs: Floats  # what is added to signals, and to the efforts along coordinates
     p: Floats  # parameters of the traced functions: windows, pieces of tables, contacts
     share: float = 1.0  # fraction of gravity, drives and loads that acts
 
     @property
     def arguments(self) -> list[Floats | float]:
-        return [self.t, self.q, self.v, self.a, self.multipliers, self.held, self.bristles, self.p, self.share]
+        return [self.t, self.q, self.v, self.a, self.multipliers, self.held, self.bristles, self.inputs, self.p,
+                self.share]  # fmt: skip
 
 
 class ImplicitEquations(Trace):
     """The traced equations of one System.
 
     still: if True, all rates are zero except those of prescribed and `turning` coordinates, and all accelerations are zero except
-    those of prescribed coordinates. The terms that vanish are left out of the graph.
+    those of prescribed coordinates. The terms that vanish are left out of the graph, and motors give their settled torque.
     """
 
     def __init__(
@@ -78,15 +81,22 @@ class ImplicitEquations(Trace):
         still: bool = False,
         turning: Sequence[str] = (),
         tree: Tree | None = None,
+        positions: Mapping[str, float] | None = None,
     ) -> None:
-        """tree: the tree of the System with these parameters, if it has been built already."""
+        """tree: of the System with these parameters, if it has been built already. positions: where coordinates are held, m or rad.
+
+        Loops are closed with these coordinates held.
+        """
         alone = "analyse the mechanism without them; inputs may name the coordinates that they drive"
         refuse_controllers(system, "linearise", alone)
-        refuse_friction(system, "equilibria and linearisations")
         values = checked_values(system.parameters, parameters)
         plain = resolved(system, values) if values else system
         self.formulas: dict[str, list[Scalar]] = {}  # values of the user's formulas, by owner
-        super().__init__(_with_own_signals(plain), "articulated", t_start=t, tree=tree, parameters=values)
+        super().__init__(_with_own_signals(plain, still), "articulated", t_start=t, tree=tree, parameters=values)
+        self.positions = dict(positions or {})
+        self.system.held = tuple(dict.fromkeys([*self.system.held, *self.positions]))
+        for name, position in self.positions.items():
+            self.start_q[self.tree.positions.index(name)] = position
         self.plain_tree = self.tree
         self.values, self.original = values, system
         n_q, n_v = len(self.tree.positions), len(self.tree.rates)
@@ -103,14 +113,17 @@ class ImplicitEquations(Trace):
         self.share: Scalar = share
         self.tree = replace(self.tree, gravity=tuple(share * g for g in self.tree.gravity))
         signals = _signals_of(self.system)
-        self.signal_names = tuple(signals)
-        self.signal_column, inputs = self.tracer.symbols("input", len(signals))
-        self._inputs = {id(signal): x for signal, x in zip(signals.values(), inputs, strict=True)}
+        self.signal_names = (*signals, *self.tree.rates)
+        self.signal_column, self._added = self.tracer.symbols("input", len(self.signal_names))
+        self._numbers = {id(signal): number for number, signal in enumerate(signals.values())}
+        self.input_values: list[Scalar] = list(self._added)  # signals are more than what is added to them
         self._trace_balance()
 
     def read(self, signal: Signal) -> Scalar:
         """The current value of a signal: the fraction of it that acts, plus the input."""
-        return self.share * super().read(signal) + self._inputs[id(signal)]
+        number = self._numbers[id(signal)]
+        self.input_values[number] = value = self.share * super().read(signal) + self._added[number]
+        return value
 
     def _formula(self, function: Any, t: Scalar) -> Scalar:
         value = super()._formula(function, t)
@@ -121,25 +134,44 @@ class ImplicitEquations(Trace):
         self.bodies, self.moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
         self.applied: AppliedForces = self.acting()
         bristles, self.contacts = self._contact_forces(self.applied)
-        self.bristle_column = ca.vertcat(bristles, self.own_column)
+        joint_bristles, self.rubbing = self._rub(self.applied)
+        self.bristle_column = ca.vertcat(bristles, joint_bristles, self.own_column)
         refuse_constraints_of_speeds(self.system, "an equilibrium or a linearisation, for it can rest anywhere")
         self.closures: Closures = self.close(self.applied)
         asked = inverse_dynamics(self.tree, self.q, self.v, self.a, self.applied.loads)
-        self.residual = [f - tau for f, tau in zip(asked, self.applied.tau, strict=True)]
+        along = self.input_values[len(self.signal_names) - len(asked) :]
         self.multipliers = self.tracer.scalars(self.closures.column) if self.closures.column.numel() else []
+        self.friction = self._joint_friction()
+        residual = [f - tau - effort for f, tau, effort in zip(asked, self.applied.tau, along, strict=True)]
+        self.residual = self._with_friction(residual)
+
+    def _joint_friction(self) -> Settled:
+        """Friction inside joints, from the reactions at these accelerations; joints that stick are left without."""
+        if not self.rubbing:
+            return NO_FRICTION
+        closing = self._closing(self.closures)
+        rubbers = self._rubbers(self.rubbing, _Motion(self.a), self.applied.outer, closing, self.closures)  # type: ignore[arg-type]
+        held = self.held_column.numel()  # the forces of sticking contacts stay unknown
+        rubbers = [replace(rubber, unknowns=[k - held for k in rubber.unknowns]) for rubber in rubbers]
+        return settle(self.tracer, self.unknown_column[held:], [], rubbers, self.t_column, [])
+
+    def _with_friction(self, scalars: Sequence[Scalar]) -> list[Scalar]:
+        """The scalars with the friction of joints in place of its symbols."""
+        if not self.rubbing:
+            return list(scalars)
+        rubbed = self.unknown_column[self.held_column.numel() :]
+        return self.tracer.substitute(scalars, rubbed, self.tracer.column(self.friction.forces))
 
     # ---- columns, for CasADi
 
     @cached_property
     def inputs(self) -> list[ca.SX]:
-        """Symbols in the order of `EvaluationPoint.arguments`; the inputs of a linearisation are zero."""
+        """Symbols in the order of `EvaluationPoint.arguments`."""
         return [self.t_column, self.q_column, self.v_column, self.a_column, self.closures.column, self.held_column,
-                self.bristle_column, self.p_column, self.share_column]  # fmt: skip
+                self.bristle_column, self.signal_column, self.p_column, self.share_column]  # fmt: skip
 
     def function(self, name: str, outputs: Sequence[ca.SX]) -> ca.Function:
-        none = ca.SX.zeros(self.signal_column.numel(), 1)
-        at_rest = [ca.substitute(x, self.signal_column, none) for x in outputs]
-        return ca.Function(name, self.inputs, at_rest)
+        return ca.Function(name, self.inputs, list(outputs))
 
     @cached_property
     def residual_column(self) -> ca.SX:
@@ -167,7 +199,8 @@ class ImplicitEquations(Trace):
     @property
     def bristle_rates(self) -> list[Scalar]:
         """Rates of the friction bristles, then of the user-defined states."""
-        return [*(rate for contact in self.contacts for rate in contact.bristle_rates), *self.own_rates]
+        of_contacts = [rate for contact in self.contacts for rate in contact.bristle_rates]
+        return [*of_contacts, *(rate for own in self.rubbing for rate in own.bristle_rates), *self.own_rates]
 
     @property
     def gripping(self) -> list[ContactForce]:
@@ -207,10 +240,11 @@ class ImplicitEquations(Trace):
         power |= {f"{self.tree.rates[k]} motion": effort * self.v[k] for k, effort in told.items()}
         state = TracedState(self.system, self.tree, self.q, self.v, self.bodies, self.moving, self.applied.outer,
                             self._closing(self.closures), self.cut_joint_states, self.applied.struts, self.motors)  # fmt: skip
-        none = observed_friction([], NO_FRICTION)
-        quantities = observe(state, self.a, power, efforts, self.contacts, self.multipliers, self.closures, none)
+        rubbed = observed_friction(self.rubbing, self.friction)
+        quantities = observe(state, self.a, power, efforts, self.contacts, self.multipliers, self.closures, rubbed)
         self.power_names = tuple(power)
-        return {"q": list(self.q), "v": list(self.v), "states": list(self.own), **{name: quantities[name] for name in OBSERVED}}
+        known = {name: self._with_friction(quantities[name]) for name in OBSERVED}
+        return {"q": list(self.q), "v": list(self.v), "states": list(self.own), **known}
 
     @cached_property
     def labels(self) -> dict[str, tuple[str, ...]]:
@@ -227,8 +261,8 @@ class ImplicitEquations(Trace):
             "pair": tuple(pair.name for pair in self.pairs),
             "row": self.closures.names,
             "state": tuple(self.system.states),
-            "friction_joint": (),
-            "friction_rate": (),
+            "friction_joint": tuple(own.joint.label for own in self.rubbing),
+            "friction_rate": tuple(rate for own in self.rubbing for rate in own.joint.rates),
             "joint_coordinate": (),
             "joint_rate": (),
             "strut": tuple(self.system.struts),
@@ -245,10 +279,17 @@ class ImplicitEquations(Trace):
         x, v, a = np.array(values).ravel().reshape(3, -1)
         return x, v, a
 
-    def point(self, t: float, q: Floats, v: Floats, contacts: Mapping[str, tuple[float, float]] | None = None) -> EvaluationPoint:
+    def point(
+        self,
+        t: float,
+        q: Floats,
+        v: Floats,
+        contacts: Mapping[str, tuple[float, float]] | None = None,
+        inputs: Mapping[str, float] | None = None,
+    ) -> EvaluationPoint:
         """The point at the given coordinates and rates; prescribed motions replace theirs; no accelerations or held forces.
 
-        contacts: for each closed contact, its entry speed, m/s, and its friction state.
+        contacts: for each closed contact, its entry speed, m/s, and its friction state. inputs: see `signal_names`.
         """
         q, v, a = q.copy(), v.copy(), np.zeros(len(self.tree.rates))
         x, rates, seconds = self.motions_at(t)
@@ -261,10 +302,27 @@ class ImplicitEquations(Trace):
                 entry, doing = contacts[pair.name]
                 places[k, :3] = 1.0, entry, doing
         p[self.places[CONTACTS]] = places.ravel()
+        p[self.places[JOINT_GRIPS]] = self._grips(t, q, v, p)
         none = np.zeros
         held, bristles = none(self.held_column.numel()), none(self.bristle_column.numel())
         bristles[bristles.size - len(self.own) :] = [state.start for state in self.system.states.values()]
-        return EvaluationPoint(t, q, v, a, none(self.closures.column.numel()), held, bristles, p)
+        added = np.array([(inputs or {}).get(name, 0.0) for name in self.signal_names])
+        return EvaluationPoint(t, q, v, a, none(self.closures.column.numel()), held, bristles, added, p)
+
+    def _grips(self, t: float, q: Floats, v: Floats, p: Floats) -> list[float]:
+        """What joints whose friction can stick do at these rates: stick, or slide one way."""
+        holding = [own for own in self.rubbing if own.grip is not None]
+        if not holding:
+            return []
+        slips = self.tracer.column([s for own in holding for s in own.joint.slip])
+        slip = ca.Function("slips", [self.t_column, self.q_column, self.v_column, self.p_column], [slips])
+        values = iter(np.array(slip(t, q, v, p)).ravel().tolist())
+        grips: list[float] = []
+        for own in holding:
+            moving = [next(values) for _ in own.joint.slip]
+            slides = float(np.linalg.norm(moving)) > own.law.band  # type: ignore[union-attr]
+            grips += [SLIDES if slides else STICKS, -float(np.sign(moving[0])), 0.0, 0.0]
+        return grips
 
     def check_struts(self, point: EvaluationPoint) -> None:
         """Raise an error if a strut has zero length at the point, so that its force has no direction."""
@@ -323,6 +381,13 @@ class ImplicitEquations(Trace):
 
 
 @dataclass(frozen=True)
+class _Motion:
+    """The part of a Forward that `Trace._rubbers` reads."""
+
+    accelerations: Sequence[Scalar]
+
+
+@dataclass(frozen=True)
 class _Efforts:
     """The part of a Forward that `Trace._efforts` reads: efforts of coordinates whose motion is prescribed."""
 
@@ -339,8 +404,11 @@ def _turned(quaternion: Floats, turn: Floats) -> Floats:
     return np.asarray(product / np.linalg.norm(product))
 
 
-def _with_own_signals(system: System) -> System:
-    """A copy in which every drive and every load component has its own signal object, so that inputs can be distinguished."""
+def _with_own_signals(system: System, settled: bool) -> System:
+    """A copy in which every drive and every load component has its own signal object, so that inputs can be distinguished.
+
+    settled: motors have no lag.
+    """
     own = system.snapshot()
     for name, drive in own.drives.items():
         own.drives[name] = replace(drive, effort=copy.copy(drive.effort))
@@ -349,7 +417,10 @@ def _with_own_signals(system: System) -> System:
     for name, strut in own.struts.items():
         own.struts[name] = replace(strut, force=copy.copy(strut.force))
     for name, drive_of_motor in own.motors.items():
-        own.motors[name] = replace(drive_of_motor, command=copy.copy(drive_of_motor.command))
+        motor = replace(drive_of_motor.motor, inductance=0.0, time_constant=0.0) if settled else drive_of_motor.motor
+        own.motors[name] = replace(drive_of_motor, command=copy.copy(drive_of_motor.command), motor=motor)
+        if settled and drive_of_motor.state is not None:
+            del own.states[drive_of_motor.state]
     return own
 
 

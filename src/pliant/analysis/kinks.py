@@ -150,8 +150,7 @@ def _broken(values: Floats, slopes: Floats) -> Iterator[tuple[int, str]]:
 def _crossed(equations: ImplicitEquations, row: ca.SX, beside: Beside) -> list[str]:
     """The operations of the register that have their edge at the point or between both sides."""
     t, *state, p, share = equations.inputs
-    at_rest = ca.substitute(row, equations.signal_column, ca.SX.zeros(equations.signal_column.numel(), 1))
-    program = read_program(ca.Function("row", [t, ca.vertcat(*state), ca.vertcat(p, share)], [at_rest]))
+    program = read_program(ca.Function("row", [t, ca.vertcat(*state), ca.vertcat(p, share)], [row]))
     functions, edges = edges_of(program)
     if not edges:
         return []

@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # casadi is imported only when an analysis begins
 
 Floats = NDArray[np.float64]
 
-SIGNAL, EFFORT, ACCELERATION, PARAMETER = "signal", "effort", "acceleration", "parameter"
+SIGNAL, ACCELERATION, PARAMETER = "signal", "acceleration", "parameter"
 
 
 @dataclass(frozen=True)
@@ -94,9 +94,7 @@ class LinearEquations:
         missing, left = given.of(dynamics.rows), given.of(dynamics.seconds)
         first = given.xi.shape[1] - len(self.inputs)
         for j, (name, kind) in enumerate(self.inputs.items()):
-            if kind == EFFORT:
-                missing[self.rates.index(name), first + j] -= 1.0
-            elif kind == PARAMETER:
+            if kind == PARAMETER:
                 missing[:, first + j] += self.slopes.rows[name]
                 left[:, first + j] += self.slopes.seconds[name]
         pushes, matrix = dynamics.rows.forces[np.ix_(free, keep)], dynamics.seconds.a[:, free]
@@ -136,6 +134,7 @@ class LinearEquations:
             inputs=tuple(self.inputs),
             outputs=tuple(self.outputs),
             M=M, damping=damping, K=K, A=A, B=B, C=C, D=D,
+            u0=self._inputs_there(),
             y0=self.observed.value,
             drift=np.concatenate([np.zeros(r), self.drift, np.zeros(len(bristles) - len(own)), self.own_drift]),
             all_coordinates=tuple(self.rates),
@@ -145,6 +144,14 @@ class LinearEquations:
             mechanism=mechanism,  # type: ignore[arg-type]
             warnings=warnings,
         )  # fmt: skip
+
+    def _inputs_there(self) -> Floats:
+        """The values of the inputs at the operating point."""
+        equations, point = self.equations, self.dynamics.point
+        signals = equations.function("inputs", [equations.tracer.column(equations.input_values)]).call(point.arguments)[0]
+        known = {PARAMETER: equations.values, ACCELERATION: dict(zip(self.rates, point.a.tolist(), strict=True)),
+                 SIGNAL: dict(zip(equations.signal_names, np.array(signals).ravel().tolist(), strict=True))}  # fmt: skip
+        return np.array([known[kind][name] for name, kind in self.inputs.items()])
 
     def _second_order(self, A: Floats, core: Sequence[int], r: int) -> tuple[Floats, Floats, Floats]:
         """M, damping and K of the free coordinates; at a point of rest they are projected, which keeps them exactly symmetric."""

@@ -31,6 +31,7 @@ class LinearMatrices:
     B: Floats
     C: Floats
     D: Floats
+    u0: Floats  # inputs at the operating point: u is what is added to them
     y0: Floats  # outputs at the operating point
     drift: Floats  # rates of the states at the operating point: zero at an equilibrium
     all_coordinates: tuple[str, ...]  # names of all tangent coordinates, as in result.labels["rate"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.analysis.linear_equations import ACCELERATION, EFFORT, PARAMETER, SIGNAL, LinearEquations
+from pliant.analysis.linear_equations import ACCELERATION, PARAMETER, SIGNAL, LinearEquations
 from pliant.analysis.linear_model import Linearisation
 from pliant.errors import ModelError
 from pliant.model.check import did_you_mean
@@ -76,6 +76,7 @@ def _linearised(
     from pliant.analysis.local_dynamics import Dynamics
     from pliant.analysis.mode_motion import MovedMechanism
     from pliant.analysis.selected import selected
+    from pliant.analysis.sticking import held_by_friction
 
     dynamics = Dynamics(equations, operating)
     wanted = _inputs_of(equations, operating, inputs)
@@ -88,7 +89,10 @@ def _linearised(
         message += f"; the point is not in balance: it accelerates by up to {np.max(np.abs(model.drift)):.3g} m/s^2 or rad/s^2"
     elif np.max(np.abs(model.own_drift), initial=0.0) > AT_REST:
         message += f"; the point is not in balance: a state changes by {np.max(np.abs(model.own_drift)):.3g} per second"
-    warnings = (*warnings_at(kinks_at(equations, dynamics.point)), *judged_at(equations, dynamics.point))
+    stuck = held_by_friction(equations, dynamics.point)
+    unmoved = [f"friction holds {name} against up to {strength:.3g} N m or N at this point and has no slope there: it is left out"
+               for name, strength in stuck.items()]  # fmt: skip
+    warnings = (*unmoved, *warnings_at(kinks_at(equations, dynamics.point)), *judged_at(equations, dynamics.point))
     linear = model.collected(message, moved, warnings)
     return linear if _has_inertia(linear.M) else replace(linear, warnings=(_negative(system, linear), *linear.warnings))
 
@@ -109,21 +113,21 @@ def _negative(system: System, linear: Linearisation) -> str:
 
 
 def _inputs_of(equations: ImplicitEquations, operating: OperatingPoint, inputs: Sequence[str] | str | None) -> Mapping[str, str]:
-    """Each input with its kind: a signal, an effort, an acceleration or a parameter."""
+    """Each input with its kind: a signal (an effort along a coordinate is one), an acceleration or a parameter."""
     if inputs is None:
         driven_motors = [drive.name for drive in equations.system.motors.values() if drive.command is not None]
         inputs = [*(drive.name for drive in equations.system.drives.values()), *driven_motors]
     wanted: dict[str, str] = {}
     driven = {*(equations.tree.rates[k] for k in equations.moved_v), *operating.held}
     for name in [inputs] if isinstance(inputs, str) else inputs:
-        if name in equations.signal_names:
+        if name in driven:
+            wanted[name] = ACCELERATION
+        elif name in equations.signal_names:
             wanted[name] = SIGNAL
-        elif name in equations.tree.rates:
-            wanted[name] = ACCELERATION if name in driven else EFFORT
         elif name in equations.values:
             wanted[name] = PARAMETER
         else:
-            known = [*equations.signal_names, *equations.tree.rates, *equations.values]
+            known = [*equations.signal_names, *equations.values]
             kinds = "drives, motors, struts, components of loads, coordinates or parameters"
             rule = f"must name {kinds}: {known}{did_you_mean(name, known)}"
             raise ModelError.of("linearise", "inputs", rule, name)

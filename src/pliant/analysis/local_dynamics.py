@@ -22,6 +22,7 @@ Floats = NDArray[np.float64]
 # m/s or rad/s: friction laws without a sticking state are differentiated at this rate, because at rest their slope has two sides.
 # Round-off, and the curvature of a law over speeds of 1 mm/s, each leave an error of 1e-8 of the slope.
 CRAWL = 1e-11
+FRICTION_STEPS = 8  # of Newton's method: the loads of joints with friction are not linear in the accelerations
 
 
 class SingularMass(SolveError):
@@ -36,7 +37,7 @@ class Dynamics:
         rates = list(equations.tree.rates)
         self.driven = sorted({*equations.moved_v, *(rates.index(name) for name in operating.held)})
         self.free = [k for k in range(len(rates)) if k not in self.driven]
-        point = equations.point(operating.t, operating.q, operating.v, operating.contacts)
+        point = equations.point(operating.t, operating.q, operating.v, operating.contacts, operating.inputs)
         equations.check_struts(point)
         if operating.bristles is not None:
             point = replace(point, bristles=operating.bristles)
@@ -71,8 +72,8 @@ class Dynamics:
         return Derivatives(*(getattr(of, name)[keep] for name in of.__dataclass_fields__))
 
     def _crawling(self, operating: OperatingPoint) -> EvaluationPoint:
-        """The point with small rates added if a closed contact has friction; else the point itself."""
-        rubs = any(contact.kinematics.slip and contact.kinematics.pair.friction is not None
+        """The point with small rates added if a joint or a closed contact has friction; else the point itself."""
+        rubs = self.equations.rubbing or any(contact.kinematics.slip and contact.kinematics.pair.friction is not None
                    and contact.kinematics.pair.name in operating.contacts for contact in self.equations.contacts)  # fmt: skip
         if not rubs:
             return self.point
@@ -94,17 +95,19 @@ class Dynamics:
         forces = ca.vertcat(equations.closures.column, equations.held_column)
         outputs = [rows, ca.jacobian(rows, equations.a_column), ca.jacobian(rows, forces), seconds,
                    ca.jacobian(seconds, equations.a_column)]  # fmt: skip
-        values = equations.function("accelerations", outputs).call(point.arguments)
-        force, mass, pushes, second, matrix = (np.array(x) for x in values)
+        function, hard = equations.function("accelerations", outputs), equations.closures.column.numel()
         free, keep = self.free, self.sticking
-        whole = np.block([[mass[np.ix_(free, free)], pushes[np.ix_(free, keep)]],
-                          [matrix[np.ix_(keep, free)], np.zeros((len(keep), len(keep)))]])  # fmt: skip
-        right = -np.concatenate([force.ravel()[free], second.ravel()[keep]])
-        try:
-            solved = np.linalg.lstsq(whole, right, rcond=None)[0] if keep else np.linalg.solve(whole, right)
-        except np.linalg.LinAlgError:
-            raise SingularMass(self._massless(mass[np.ix_(free, free)])) from None
         a, acting = point.a.copy(), np.zeros(forces.numel())
-        a[free], acting[keep] = solved[: len(free)], solved[len(free) :]
-        hard = equations.closures.column.numel()
-        return replace(point, a=a, multipliers=acting[:hard], held=acting[hard:])
+        for _ in range(FRICTION_STEPS if equations.rubbing else 1):
+            force, mass, pushes, second, matrix = (np.array(x) for x in function.call(point.arguments))
+            whole = np.block([[mass[np.ix_(free, free)], pushes[np.ix_(free, keep)]],
+                              [matrix[np.ix_(keep, free)], np.zeros((len(keep), len(keep)))]])  # fmt: skip
+            right = -np.concatenate([force.ravel()[free], second.ravel()[keep]])
+            try:
+                solved = np.linalg.lstsq(whole, right, rcond=None)[0] if keep else np.linalg.solve(whole, right)
+            except np.linalg.LinAlgError:
+                raise SingularMass(self._massless(mass[np.ix_(free, free)])) from None
+            a[free] += solved[: len(free)]
+            acting[keep] += solved[len(free) :]
+            point = replace(point, a=a.copy(), multipliers=acting[:hard].copy(), held=acting[hard:].copy())
+        return point

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pliant.analysis.operating_point import OperatingPoint, gaps_at, touching
+from pliant.analysis.operating_point import OperatingPoint, gaps_at, settled, touching
 from pliant.errors import ModelError
 from pliant.model.system import System
 from pliant.results.result import Result
@@ -32,6 +32,10 @@ def operating_point(
     if isinstance(at, Equilibrium):
         if list(at.labels["rate"]) != [f"{link.name}.{name}" for link in system.links.values() for name in link.rates]:
             raise ModelError.of("linearise", "at", "must be an equilibrium of the same mechanism", at.name)
+        missing = [name for name in at.commands if name not in {**system.motors, **system.drives}]
+        if missing:
+            rule = f"must be held by motors and drives of the mechanism: there is no {', '.join(missing)}"
+            raise ModelError.of("linearise", "at", rule, at.name)
         return at.operating, {**at.parameters, **(parameters or {})}, f"at the equilibrium: {at.message}"
     equations = ImplicitEquations(system, t, parameters)
     if isinstance(at, Result):
@@ -41,7 +45,7 @@ def operating_point(
         at = at.final_state
     if isinstance(at, FinalState):
         return _of_state(equations, at), dict(ImplicitEquations(system, at.t, parameters).values), f"at t = {at.t:g} s of a run"
-    if at is None and not system.states:  # equilibrium() cannot solve for user-defined states; the message says whether they rest
+    if at is None and not system.own_states:  # equilibrium() cannot solve for these; the message says whether they rest
         resting = _resting_start(system, equations, t)
         if resting is not None:
             return resting, dict(equations.values), "at the start, which is in balance"
@@ -50,7 +54,7 @@ def operating_point(
     if at not in (None, START):
         rule = "must be an Equilibrium, a Result, a final_state, 'start' or None"
         raise ModelError.of("linearise", "at", rule, at)
-    names = ", ".join(system.states)
+    names = ", ".join(system.own_states)
     why = "" if at == START else f", because no equilibrium can be searched for with states besides the motion: {names}"
     return _start(equations, t), dict(equations.values), f"at the start{why}"
 
@@ -75,7 +79,7 @@ def _resting_start(system: System, equations: ImplicitEquations, t: float) -> Op
         return None
     still = ImplicitEquations(system, t, equations.values, still=True)
     balance = Balance(still, t, {})
-    return start if is_balanced(balance, balance.at(still.start_q)) else None
+    return settled(equations, start) if is_balanced(balance, balance.at(still.start_q)) else None
 
 
 def _of_state(equations: ImplicitEquations, state: FinalState) -> OperatingPoint:

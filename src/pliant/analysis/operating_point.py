@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
+import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.analysis.implicit_equations import ImplicitEquations, contact_state
 
 Floats = NDArray[np.float64]
+
+SETTLING_STEPS = 3  # of Newton's method: the rate of a lag is linear in its state, unless a command reads it
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,7 @@ class OperatingPoint:
     held: Mapping[str, float]  # m/s or rad/s: coordinates held at a constant rate, in addition to the prescribed ones
     contacts: Mapping[str, tuple[float, float]]  # closed contacts: entry speed, m/s, and the state of friction that can stick
     bristles: Floats | None = None  # bristle states, followed by user-defined states
+    inputs: Mapping[str, float] = field(default_factory=dict)  # added to signals or along coordinates, by name: they hold the point
 
 
 def gaps_at(equations: ImplicitEquations, t: float, q: Floats) -> Floats:
@@ -31,6 +35,21 @@ def gaps_at(equations: ImplicitEquations, t: float, q: Floats) -> Floats:
         return np.zeros(0)
     function = equations.function("gaps", [equations.gaps])
     return np.array(function.call(equations.point(t, q, np.zeros(len(equations.tree.rates))).arguments)[0]).ravel()
+
+
+def settled(equations: ImplicitEquations, operating: OperatingPoint) -> OperatingPoint:
+    """The point with the states of motors at the values at which they stay."""
+    if not equations.own:
+        return operating
+    rates = equations.tracer.column(equations.own_rates)
+    function = equations.function("settled", [rates, ca.jacobian(rates, equations.own_column)])
+    point = equations.point(operating.t, operating.q, operating.v, operating.contacts, operating.inputs)
+    for _ in range(SETTLING_STEPS):
+        left, slope = (np.array(x) for x in function.call(point.arguments))
+        bristles = point.bristles.copy()
+        bristles[bristles.size - left.size :] -= np.linalg.solve(slope, left.ravel())
+        point = replace(point, bristles=bristles)
+    return replace(operating, bristles=point.bristles)
 
 
 def touching(equations: ImplicitEquations, gaps: Floats, sticks: bool = False) -> dict[str, tuple[float, float]]:

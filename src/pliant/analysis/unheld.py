@@ -38,7 +38,7 @@ def refuse_what_nothing_holds(balance: Balance, rest: Rest) -> list[str]:
     acts = "" if rest.found else ", yet a force acts along it"
     raise SolveError(
         f"equilibrium: system {balance.equations.system.name!r}: nothing holds {', '.join(names)}: no spring, gravity, contact or "
-        f"closure resists it{acts}; prescribe its motion, give it a spring, or name its rate in steady"
+        f"closure resists it{acts}; prescribe its motion, give it a spring, name its position in hold, or its rate in steady"
     )
 
 
@@ -85,11 +85,12 @@ def _parted(balance: Balance, rest: Rest, loose: Floats) -> tuple[Floats, Floats
 
 
 def _slip_matrix(balance: Balance, rest: Rest) -> Floats:
-    """Slip velocities of closed contacts with friction, over the free rates."""
+    """Slip velocities of closed contacts and of joints with friction that can hold, over the free rates."""
     missing, moving = balance.at(rest.q, rest.share), balance.moving
     rubbing = [contact for contact, gap in zip(moving.contacts, missing.gaps, strict=True)
                if gap < 0.0 and contact.kinematics.pair.friction is not None]  # fmt: skip
     slips = [s for contact in rubbing for s in contact.kinematics.slip]
+    slips += [s for own in moving.rubbing if own.grip is not None for s in own.joint.slip]
     if not slips:
         return np.zeros((0, len(balance.free)))
     matrix = moving.function("slips", [ca.jacobian(moving.tracer.column(slips), moving.v_column)])

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pliant.cli.exits import say, write_json, writing
-from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, Set, check_target, load_model, seconds
-from pliant.cli.steady import Steady, read_steady
+from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, Set, check_target, load_model, read_settings, seconds
+from pliant.cli.steady import Hold, Steady, read_steady
 from pliant.errors import plain
 from pliant.host import progress
 
@@ -22,6 +22,7 @@ ROUND_OFF = 1e-12  # of the largest value in the table; smaller values are print
 def equilibrium(
     file: ModelArgument,
     steady: Steady = None,
+    hold: Hold = None,
     t: Annotated[
         float, typer.Option("--t", parser=seconds, metavar="TIME", help="Time of formulas of time and prescribed motions, s.")
     ] = 0.0,
@@ -33,15 +34,15 @@ def equilibrium(
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Find the equilibrium of a mechanism, downhill from its start: coordinates, reactions, contacts, stability."""
+    """Find the equilibrium of a mechanism, downhill from its start: coordinates, efforts, reactions, contacts, stability."""
     from pliant.analysis.equilibrium import equilibrium as find
 
-    rates = read_steady(steady)
+    rates, held = read_steady(steady), read_settings(hold or (), "--hold")
     if out is not None:
         check_target("--out", out)
     model = load_model(file, includes_outside, settings)
     with progress.waiting("searching for the equilibrium", quiet or as_json):
-        rest = find(model.system, steady=rates, t=t)
+        rest = find(model.system, steady=rates, hold=held, t=t)
     if out is not None:
         with writing(out):
             rest.to_result().to_netcdf(out)
@@ -59,6 +60,7 @@ def equilibrium_data(rest: Equilibrium) -> dict[str, Any]:
                  for body, found in rest.reactions.items()}  # fmt: skip
     contacts = {pair: {"closed": found.closed, "gap_m": found.gap, "force_N": found.force} for pair, found in rest.contacts.items()}
     return {"system": rest.name, "message": rest.message, "stable": rest.stable, "steady": dict(rest.steady),
+            "hold": dict(rest.hold), "efforts": dict(rest.efforts), "commands": dict(rest.commands),
             "coordinates": rest.coordinates, "reactions": reactions, "contacts": contacts,
             "parameters": dict(rest.parameters), "warnings": list(rest.warnings)}  # fmt: skip
 
@@ -67,13 +69,19 @@ def _print(rest: Equilibrium) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from pliant.analysis.trim import effort_unit
+
     console = Console()
     say(f"{rest.name}: {rest.message}")
-    table = Table("coordinate", "value", title="coordinates, m, rad or 1", title_justify="left", box=None)
+    table = Table("coordinate", "value", *(["held by"] if rest.efforts else []), title="coordinates, m, rad or 1",
+                  title_justify="left", box=None)  # fmt: skip
     table.columns[1].justify = "right"
     for name, value in rest.coordinates.items():
-        table.add_row(plain(name), f"{value:.6g}")
+        effort = [f"{rest.efforts[name]:.6g} {effort_unit(rest.system, name)}"] if name in rest.efforts else []
+        table.add_row(plain(name), f"{value:.6g}", *effort)
     console.print(table)
+    for name, command in rest.commands.items():
+        say(f"command of {name}: {command:.6g}")
     table = Table("body", *(f"{kind} {axis}" for kind in ("force", "moment") for axis in "xyz"),
                   title="forces and moments of joints on bodies, N and N m", title_justify="left", box=None)  # fmt: skip
     largest = {name: float(abs(rest.values[f"reaction_{name}"]).max(initial=0.0)) for name in ("force", "moment")}

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pliant.cli.exits import WRONG, say, stop, write_json, writing
-from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, Set, check_target, load_model
-from pliant.cli.steady import Steady, read_steady
+from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, Set, check_target, load_model, read_settings
+from pliant.cli.steady import Hold, Steady, read_steady
 from pliant.errors import plain
 from pliant.host import progress
 from pliant.host.atomic_files import atomic_write
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 def modes(
     file: ModelArgument,
     steady: Steady = None,
+    hold: Hold = None,
     start: Annotated[bool, typer.Option("--start", help="Linearise about the start instead of the equilibrium.")] = False,
     out: Annotated[Path | None, typer.Option("--out", metavar="MODES.csv", help="Write the table, one mode per line.")] = None,
     plot: Annotated[Path | None, typer.Option("--plot", metavar="SHAPES.png", help="Draw the first mode shapes.")] = None,
@@ -35,15 +36,15 @@ def modes(
     as_json: AsJson = False,
 ) -> None:
     """Print the natural frequencies of a mechanism about its equilibrium, and the damping and main coordinates of each mode."""
-    rates = read_steady(steady)
-    if start and rates:
-        stop(WRONG, "--start and --steady: at most one of them may be given")
+    rates, held = read_steady(steady), read_settings(hold or (), "--hold")
+    if start and (rates or held):
+        stop(WRONG, f"--start and {'--steady' if rates else '--hold'}: at most one of them may be given")
     for option, target in (("--out", out), ("--plot", plot), ("--page", page)):
         if target is not None:
             check_target(option, target)
     model = load_model(file, includes_outside, settings)
     with writing(None), progress.waiting("searching for the equilibrium and its modes", quiet or as_json):
-        linear = _linearised(model.system, rates, start)
+        linear = _linearised(model.system, rates, held, start)
         found = linear.modes()
         written = _write(found, out, plot, page, number)
     if as_json:
@@ -58,11 +59,11 @@ def modes(
             say(f"written to {name}")
 
 
-def _linearised(system: System, rates: dict[str, float], start: bool) -> Linearisation:
+def _linearised(system: System, rates: dict[str, float], held: dict[str, str], start: bool) -> Linearisation:
     from pliant.analysis.equilibrium import equilibrium
     from pliant.analysis.linearise import linearise
 
-    at = equilibrium(system, steady=rates) if rates else "start" if start else None
+    at = equilibrium(system, steady=rates, hold=held) if rates or held else "start" if start else None
     return linearise(system, at=at, inputs=(), outputs=())
 
 

@@ -1,4 +1,4 @@
-"""The option --steady: coordinates that turn or slide at a constant rate, for commands that search for an equilibrium."""
+"""The options --steady and --hold, for commands that search for an equilibrium: coordinates that move steadily, or are held."""
 
 from __future__ import annotations
 
@@ -13,6 +13,11 @@ from pliant.cli.options import read_settings
 Steady = Annotated[
     list[str] | None,
     typer.Option("--steady", metavar="COORDINATE=RATE", help="A joint that turns or slides steadily, SI; may be repeated."),
+]
+
+Hold = Annotated[
+    list[str] | None,
+    typer.Option("--hold", metavar="COORDINATE=POSITION[unit]", help="A joint that is held: arm.angle=-60deg; may be repeated."),
 ]
 
 

@@ -16,7 +16,7 @@ from pliant.model.check import did_you_mean
 from pliant.model.closure import GearClosure
 from pliant.model.resolve import checked_values
 from pliant.model.system import System
-from pliant.results.state import LAYOUT, FinalState
+from pliant.results.state import FinalState
 from pliant.run.prepare import Compiled, compile_system
 from pliant.run.simulate import simulate
 
@@ -193,8 +193,7 @@ def heads_of(traced: TracedSystem, stops: Sequence[float]) -> Floats:
 def start_at(compiled: Compiled, t: float, y: Floats) -> FinalState:
     """A state to start from, in which every contact is judged anew."""
     traced = compiled.traced
-    labels = {name: tuple(traced.columns[name]) for name in LAYOUT}
-    return FinalState(t, y, {}, labels, traced.t_start, t)
+    return FinalState(t, y, {}, traced.labels_of_y, traced.t_start, t)
 
 
 def _series(kind: str, name: str, values: Any) -> Floats:

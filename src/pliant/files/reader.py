@@ -70,9 +70,9 @@ def loads_model(
     return _read_model(_Source(text, source, None if folder is None else Path(folder), (), includes_outside), parameters or {})
 
 
-TOLERANCE = "closure_tolerance"
+TOLERANCE, HOLD = "closure_tolerance", "hold"
 NEEDED = ("pliant", "system", "gravity", "bodies")
-SECTIONS = ("pliant", "include", "system", "gravity", TOLERANCE, *SHARED, "bodies", *CALLS, "run")
+SECTIONS = ("pliant", "include", "system", "gravity", TOLERANCE, *SHARED, "bodies", HOLD, *CALLS, "run")
 
 
 @dataclass(frozen=True)
@@ -114,6 +114,10 @@ def _read_sections(source: _Source, scope: Scope) -> Model:
         part, item = f"system {system.name!r}", sections[TOLERANCE].of_unit("1")
         system.closure_tolerance = build(closure_tolerance, item, part, item.number())
     _read_bodies(system, sections, parts)
+    if HOLD in sections:
+        held = sections[HOLD]
+        for item in held.items() if held.is_list else [held]:
+            build(system.hold, item, item.text("the name of a joint coordinate"))
     scope.coordinates = _coordinates(system, sections)
     read_formulas_again(defined)
     for section in CALLS:

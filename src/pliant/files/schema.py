@@ -13,7 +13,7 @@ from typing import Any
 from pliant.files import vocabulary
 from pliant.files.contacts import ENDS
 from pliant.files.definitions import BOUNDS, UNIT, VALUE
-from pliant.files.reader import LINK_KEYS, NEEDED, SECTIONS, SEGMENTS, TOLERANCE, VERSION
+from pliant.files.reader import HOLD, LINK_KEYS, NEEDED, SECTIONS, SEGMENTS, TOLERANCE, VERSION
 from pliant.files.run_settings import STEPS, RunSettings
 from pliant.files.vocabulary import CALLS, FORMULAS
 from pliant.model.check import AXES
@@ -39,6 +39,7 @@ SECTION_WORDS = {
     "materials": "materials by name",
     "parts": "bodies that several links share",
     "bodies": "the tree: each body with its joint and the place that carries it",
+    HOLD: "joint coordinates that keep their start while loops are closed",
     "run": "settings of the run",
 }
 
@@ -75,6 +76,7 @@ class _Builder:
             "materials": lambda: _by_name(self.of(Material)),
             "parts": lambda: _by_name(self._body({}, [])),
             "bodies": lambda: _by_name(self._link()) | {"minProperties": 1},
+            HOLD: lambda: _one_or_many({"type": "string"}),
             "run": lambda: self.of_class(RunSettings),
         }
         return made[name]()

@@ -13,7 +13,7 @@ from pliant.files.contacts import write_contacts, write_shape
 from pliant.files.motors import write_motor
 from pliant.files.named_numbers import alike
 from pliant.files.places import write_place
-from pliant.files.reader import SEGMENTS, TOLERANCE, VERSION, loads_model
+from pliant.files.reader import HOLD, SEGMENTS, TOLERANCE, VERSION, loads_model
 from pliant.files.run_settings import RunSettings
 from pliant.files.struts import write_strut
 from pliant.files.written import (
@@ -68,6 +68,8 @@ def _dumped(system: System, run: RunSettings | None, values: Mapping[str, float]
     if shared:
         data["parts"] = {name: _body(body) for name, body in shared}
     data["bodies"] = {link.name: _link(system, link, shared) for link in links}
+    if system.held:
+        data[HOLD] = list(system.held)
     loads = system.loads.values()
     given = [closure for closure in system.closures.values() if isinstance(closure, FormulaClosure)]
     sections = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from pliant.errors import ModelError
@@ -26,7 +26,8 @@ class Modes:
     plane: direction of the deflection, y or z. normalise: `max` makes max |W| = 1, `mass` makes int mu W W + J Theta Theta = 1,
     `length` makes int W W dx = L. payload: use the shapes of the beam with its payload. static: append a static-correction shape
     for each load that an end can take (force and moment at a free end, moment at a simply supported end), so that the beam bends
-    exactly under these loads; the largest deflection of such a shape is 1. The rigid-body motions of ff, sf and fs beams do not
+    exactly under these loads; the largest deflection of such a shape is 1. By default a `cf` beam gets them when its tip carries a
+    body other than a payload. The rigid-body motions of ff, sf and fs beams do not
     count as modes, because the joint and the frame describe them.
     """
 
@@ -35,7 +36,7 @@ class Modes:
     plane: str = "y"
     normalise: str = "max"
     payload: bool = False
-    static: bool = False
+    static: bool | None = None
 
     def __post_init__(self) -> None:
         check.choice("Modes", "ends", self.ends, BENDING_ENDS)
@@ -44,12 +45,13 @@ class Modes:
         check.choice("Modes", "normalise", self.normalise, NORMALISATIONS)
         if self.payload and self.ends[1] != "f":
             raise ModelError.of("Modes", "ends", "must end in f for shapes with a payload", self.ends)
-        _check_static("Modes", self.static, self.ends)
+        if self.static is not None:
+            _check_static("Modes", self.static, self.ends)
 
     @property
     def shapes_in_all(self) -> int:
         """The number of modes and static-correction shapes."""
-        return self.count + self.static * sum({"c": 0, "s": 1, "f": 2}[end] for end in self.ends)
+        return self.count + bool(self.static) * sum({"c": 0, "s": 1, "f": 2}[end] for end in self.ends)
 
 
 @dataclass(frozen=True)
@@ -325,6 +327,14 @@ def _check_static(part: str, static: bool, ends: str) -> None:
     check.instance(part, "static", static, bool, "True or False")
     if static and set(ends) == {"c"}:
         raise ModelError.of(part, "static", "must be False when both ends are clamped, because clamped ends take no load", static)
+
+
+def carrying(modes: ModeSet) -> ModeSet:
+    """The set for a beam whose tip carries a body: with static-correction shapes, if it leaves that open.
+
+    A body loads the tip with a moment, under which two natural modes turn only four fifths as far as the beam.
+    """
+    return replace(modes, static=True) if isinstance(modes, Modes) and modes.ends == "cf" and modes.static is None else modes
 
 
 ModeSet = Modes | AxialModes | TorsionModes | GivenModes | Mesh

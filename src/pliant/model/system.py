@@ -27,7 +27,7 @@ from pliant.model.frame import GROUND, Frame
 from pliant.model.friction_law import DryFriction, friction_law
 from pliant.model.joint import BALL, ROTATION, TRANSLATION, Joint, Weld
 from pliant.model.joint_friction import Frictions
-from pliant.model.modes import CHOSEN, ElementModes
+from pliant.model.modes import CHOSEN, ElementModes, carrying
 from pliant.model.motor import COMMAND, Motor, MotorDrive, lag_rate
 from pliant.model.normal_law import normal_law
 from pliant.model.own_state import OwnState
@@ -131,7 +131,8 @@ class BodyHandle:
 class System:
     """A mechanism: bodies on joints, with drives, loads, contacts and closures. Planar points and gravity may be pairs."""
 
-    OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("name", "segmented")
+    OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("name", "segmented", "held")
+    ADDED_LATER: ClassVar[tuple[str, ...]] = ("held",)
 
     name: str
     gravity: Sequence[float]  # m/s^2
@@ -150,6 +151,7 @@ class System:
     controllers: dict[str, Sampled] = field(default_factory=dict, init=False)
     cut_joints: dict[str, CutJoint] = field(default_factory=dict, init=False)  # filled by `absolute_coordinates` only
     segmented: dict[str, SegmentedBeam] = field(default_factory=dict, init=False)  # by name; their segments are links
+    held: tuple[str, ...] = field(default=(), init=False)  # coordinates that keep their start while loops are closed
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -193,6 +195,7 @@ class System:
         begin, rates = _initial(part, "initial", modes, initial), _initial(part, "initial_rates", modes, initial_rates)
         link = Link(name, body, joint, place, begin, rates)
         self.links[name] = link
+        self._yield(place)
         if body.payload is not None:
             self._add_payload(name, body, body.payload)
         return BodyHandle(name, body)
@@ -201,6 +204,15 @@ class System:
         """Choose the reference of a mesh anew, now that something acts along a coordinate of its joint."""
         name = coordinate.split(".")[0]
         self.links[name] = self._referred(self.links[name])
+
+    def _yield(self, frame: Frame) -> None:
+        """Give a beam whose tip carries a body the shapes for that."""
+        carrier = self.links.get(frame.body)
+        if carrier is None or not isinstance(carrier.body, Beam) or frame != carrier.body.places(carrier.name)[TIP]:
+            return
+        sets = tuple(carrying(modes) for modes in carrier.body.mode_sets)
+        if sets != carrier.body.mode_sets:
+            self.links[carrier.name] = replace(carrier, body=replace(carrier.body, modes=sets))
 
     def _referred(self, link: Link) -> Link:
         """The link; a mesh whose reference is `auto` is clamped to the root unless the joint lets the root turn freely."""
@@ -411,10 +423,10 @@ class System:
         check.choice(f"constraint {name!r}", "kind", kind, KINDS_OF_CONSTRAINT)
         check.choice(f"constraint {name!r}", "unit", unit, ("m", "rad"))
         held = formula if isinstance(formula, Formula) else Formula(formula)
-        self._hold(FormulaClosure(name, name, None, by=by, stiffness=stiffness, damping=damping, formula=held,
+        self._hold_formula(FormulaClosure(name, name, None, by=by, stiffness=stiffness, damping=damping, formula=held,
                                   nonholonomic=kind != HOLONOMIC, angular=unit == "rad"))  # fmt: skip
 
-    def _hold(self, closure: FormulaClosure) -> None:
+    def _hold_formula(self, closure: FormulaClosure) -> None:
         self._check_new_name(closure.name)
         self.closures[closure.name] = closure
 
@@ -427,7 +439,16 @@ class System:
         made = Wheel(name, wheel, radius, against, axis)
         self._check_held_frames(f"wheel {name!r}", wheel, against.on)
         for row, (formula, kind) in made.rows.items():
-            self._hold(FormulaClosure(row, row, None, formula=Formula(formula), nonholonomic=kind != HOLONOMIC, wheel=made))
+            self._hold_formula(FormulaClosure(row, row, None, formula=Formula(formula), nonholonomic=kind != HOLONOMIC, wheel=made))
+
+    def hold(self, *coordinates: str) -> None:
+        """Keep joint coordinates, and their rates, at their given start while loops are closed: hold("crank.angle").
+
+        Without it, assembly moves all coordinates as little as it can. A run moves held coordinates like any other.
+        """
+        for coordinate in coordinates:
+            self._check_coordinate(f"system {self.name!r}", coordinate, "hold")
+        self.held = tuple(dict.fromkeys([*self.held, *coordinates]))
 
     def _check_held_frames(self, part: str, a: Any, b: Any) -> None:
         for label, frame in (("a", a), ("b", b)):

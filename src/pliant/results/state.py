@@ -6,15 +6,17 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import ModelError
 
-# What a state is laid out by; a run may go on from it where these are the same.
+# What a state is laid out by; a run goes on from it, with its works and records, where these are the same.
 LAYOUT = ("coordinate", "rate", "state", "source", "pair")
+BRISTLE, WORK, IMPULSE = "bristle ", "the work of ", "the impulse of "  # with which labels of these begin
+ENTRIES = "y"  # the label of every entry of y, by which another System finds its own
 
 
 @dataclass
@@ -48,9 +50,30 @@ class FinalState:
     # By joint whose friction holds: what it was doing, and along which direction
     grips: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
-    def check_fits(self, labels: Mapping[str, Sequence[str]], size: int) -> None:
+    def fitted(self, labels: Mapping[str, Sequence[str]], start: NDArray[np.float64], motion: Sequence[str]) -> FinalState:
+        """The state for a run whose y has its own layout. start: its own y there; motion: coordinates and rates, as labels of y.
+
+        What is not known here (drives, controllers, currents of motors) has its own start. Works then begin anew.
+        """
+        mine, names = self.labels.get(ENTRIES), labels[ENTRIES]
+        if mine is None or list(mine) == list(names):
+            self._check_fits(labels, start.size, LAYOUT)
+            return self
+        self._check_fits(labels, self.y.size, LAYOUT[:2])
+        unknown = [name for name in motion if name not in mine]
+        if unknown:
+            raise ModelError.of("simulate", "start", f"must know {', '.join(unknown)}, whose motion was prescribed there", self.t)
+        same_contacts = list(self.labels["pair"]) == list(labels["pair"])
+        kept = {name: x for name, x in zip(mine, self.y.tolist(), strict=True) if same_contacts or not name.startswith(BRISTLE)}
+        kept |= dict.fromkeys((name for name in names if name.startswith((WORK, IMPULSE))), 0.0)
+        y = np.array([kept.get(name, own) for name, own in zip(names, start.tolist(), strict=True)])
+        closed = {pair: (entry, replace(one, begin=self.t, impulse=0.0, lost=0.0, rubbed=0.0))
+                  for pair, (entry, one) in self.closed.items() if pair in labels["pair"]}  # fmt: skip
+        return replace(self, y=y, closed=closed, labels=labels, t_first=self.t, hits=(), sampled=False)
+
+    def _check_fits(self, labels: Mapping[str, Sequence[str]], size: int, dimensions: Sequence[str]) -> None:
         """Refuse a System with a different layout; the message names the difference."""
-        for dimension in LAYOUT:
+        for dimension in dimensions:
             mine, other = list(self.labels.get(dimension, ())), list(labels[dimension])  # older files know no states
             if mine != other:
                 rule = f"must come from a run of the same mechanism, whose {dimension}s are {other}"
@@ -66,7 +89,7 @@ class FinalState:
 
     def to_json(self) -> str:
         closed = {pair: [entry, asdict(one)] for pair, (entry, one) in self.closed.items()}
-        labels = {name: list(names) for name, names in self.labels.items() if name in LAYOUT}
+        labels = {name: list(names) for name, names in self.labels.items() if name in (*LAYOUT, ENTRIES)}
         return json.dumps({"t": self.t, "y": self.y.tolist(), "closed": closed, "labels": labels,
                            "t_assembled": self.t_assembled, "t_first": self.t_first, "hits": self.hits,
                            "sampled": self.sampled,
@@ -81,6 +104,13 @@ class FinalState:
         sampled = bool(plain.get("sampled", False))
         grips = {name: tuple(map(float, grip)) for name, grip in plain.get("grips", {}).items()}
         return cls(plain["t"], y, closed, plain["labels"], plain["t_assembled"], plain["t_first"], hits, sampled, grips)
+
+
+class HasState(Protocol):
+    """An Equilibrium, or whatever else a run can start from."""
+
+    @property
+    def state(self) -> FinalState: ...
 
 
 def _ongoing(plain: dict[str, Any]) -> OngoingContact:

@@ -106,6 +106,7 @@ def prescribed_system(system: System, motion: Mapping[str, Motion], t_start: flo
     copy.controllers |= system.controllers
     copy.cut_joints |= system.cut_joints
     copy.segmented |= system.segmented
+    copy.held = tuple(name for name in system.held if name not in wanted)
     return copy
 
 

@@ -26,7 +26,7 @@ from pliant.results.contacts import ContactTable
 from pliant.results.contents import EventRecord
 from pliant.results.kept import checked_names
 from pliant.results.result import Result
-from pliant.results.state import LAYOUT, FinalState
+from pliant.results.state import FinalState, HasState
 from pliant.results.table import QUANTITIES
 from pliant.results.timings import STAGES
 from pliant.run.accounts import extremes_of, observed_along, with_loads
@@ -67,7 +67,7 @@ def simulate(
     method: Method | str | None = AUTO,
     save: Every | float | Sequence[float] | str | None = None,
     t_start: float = 0.0,
-    start: Result | FinalState | None = None,
+    start: Result | FinalState | HasState | None = None,
     formulation: str = "articulated",
     parameters: Mapping[str, float] | None = None,
     progress: Progress | bool | None = None,
@@ -83,14 +83,15 @@ def simulate(
 
     method: an integration method or its name; default "auto", which switches between explicit and implicit steps, with rtol 1e-9
     and atol 1e-12. save: every(dt) or a number (interval, s), a list of times (s), or "steps"; default: 1001 rows. start: a result
-    (or its final_state) of the same mechanism to continue, with its closed contacts and works; t_start is then the end of that run.
-    formulation: of the equations of motion. parameters: values of the System's parameters by name, in SI; others keep their own
-    value, or the value with which a Compiled was made. progress: True shows a bar on a terminal or in a notebook; a function is
-    called with (t, t_end). phase: function called with a description of what is being compiled, and of each phase of the run
-    ("in flight", "touching ground arm.tip"). max_steps, max_seconds: limits of steps and of computing time. cache: keep machine
-    code on disk. keep: quantities to save, as in ["q", "normal_force"]; default: all. The result refuses to read other quantities.
-    to: a netCDF file to which rows are written during the run, so that memory stays small however many rows there are; the result
-    reads from the file on demand. compression: zlib level of that file, 1 to 9.
+    (or its final_state) or an equilibrium of the same mechanism to continue from, with its closed contacts; t_start is then its
+    time. Works continue too if the system has the same parts; states that the start does not know have their own. formulation: of
+    the equations of motion. parameters: values of the System's parameters by name, in SI; others keep their own value, or the value
+    with which a Compiled was made. progress: True shows a bar on a terminal or in a notebook; a function is called with (t, t_end).
+    phase: function called with a description of what is being compiled, and of each phase of the run ("in flight", "touching ground
+    arm.tip"). max_steps, max_seconds: limits of steps and of computing time. cache: keep machine code on disk. keep: quantities to
+    save, as in ["q", "normal_force"]; default: all. The result refuses to read other quantities. to: a netCDF file to which rows
+    are written during the run, so that memory stays small however many rows there are; the result reads from the file on demand.
+    compression: zlib level of that file, 1 to 9.
 
     A run that cannot continue, or that Ctrl-C interrupts, returns what it has computed, with ok = False and a message that says
     when and why.
@@ -134,7 +135,7 @@ def run_to_end(
     method: Method | str | None,
     save: Every | float | Sequence[float] | str | None,
     t_start: float,
-    start: Result | FinalState | None,
+    start: Result | FinalState | HasState | None,
     formulation: str,
     parameters: Mapping[str, float] | None,
     progress: Progress | None,
@@ -176,14 +177,16 @@ def run_to_end(
     return run_with(None if names is None else lambda window: KeptRows(compiled.traced, names, window))
 
 
-def state_of(start: Result | FinalState | None) -> FinalState | None:
+def state_of(start: Result | FinalState | HasState | None) -> FinalState | None:
+    start = getattr(start, "state", start)
     if isinstance(start, Result):
         if start.final_state is None:
             rule = "must contain its final state (this one was not integrated, or was written by an older version)"
             raise ModelError.of("simulate", "start", rule, start)
         return start.final_state
     if start is not None:
-        check.instance("simulate", "start", start, FinalState, "a Result or its final_state")
+        check.instance("simulate", "start", start, FinalState, "a Result, its final_state or an Equilibrium")
+    assert start is None or isinstance(start, FinalState)
     return start
 
 
@@ -269,7 +272,8 @@ class Run:
         if method.needs_partition:
             refuse_constraints_of_speeds(self.traced.system, f"a run by {type(method).__name__}, which integrates coordinates only")
         if state is not None:
-            state.check_fits(self.traced.columns, self.traced.y0.size)
+            motion = [label for owner in self.traced.states[:2] for label in owner.labels]
+            state = state.fitted(self.traced.labels_of_y, self.traced.y0, motion)
         self.y0, self.t_first = (self.traced.y0, t_start) if state is None else (state.y, state.t_first)
         self.sampling = Sampling(compiled, t_start, t_end, state is not None and state.sampled)
         self.stops = [t_start, *(b for b in self.traced.breakpoints if t_start < b < t_end), t_end]
@@ -408,10 +412,9 @@ class Run:
         """The present state of the run."""
         assert self.outcome is not None
         hits = self.stepper.hits if self.outcome.status is Status.EVENT else ()
-        labels = {name: tuple(self.traced.columns[name]) for name in LAYOUT}
         y = self.stepper.y.copy()
         here, done, closed, grips = self.stepper.t, self.stepper.has_sampled, self.contacts.closed, self.contacts.grips
-        return FinalState(here, y, closed, labels, self.traced.t_start, self.t_first, hits, done, grips)
+        return FinalState(here, y, closed, self.traced.labels_of_y, self.traced.t_start, self.t_first, hits, done, grips)
 
     def collect(self, provenance: Provenance) -> Result:
         from pliant.run.validity import warnings_of

@@ -28,7 +28,7 @@ from pliant.model.refused import refuse_controllers
 from pliant.model.system import System
 from pliant.results.contents import EventRecord
 from pliant.results.result import Result
-from pliant.results.state import FinalState
+from pliant.results.state import FinalState, HasState
 from pliant.run.inputs import Inputs, parameters_of_efforts, with_inputs_apart
 from pliant.run.observation import Observation
 from pliant.run.prepare import Compiled
@@ -129,7 +129,7 @@ def start(
     parameters: Mapping[str, float] | None = None,
     t_start: float = 0.0,
     t_end: float | None = None,
-    start: Result | FinalState | None = None,
+    start: Result | FinalState | HasState | None = None,
     formulation: str = "articulated",
     record: bool = True,
     phase: Tell | None = None,

@@ -169,8 +169,9 @@ def assemble(
     prescribed: Sequence[Sequence[PrescribedValues | None]],
     tolerance: float,
     formula: FormulaAt,
+    held: Sequence[str] = (),
 ) -> Assembly:
-    """Close the loops from a rough start by Gauss-Newton on all free coordinates, with the smallest change.
+    """Close the loops from a rough start by Gauss-Newton on all free coordinates that are not held, with the smallest change.
 
     prescribed: the motions that closures follow, at the start. tolerance: the residual allowed in rows that others imply, as a
     fraction of the mechanism's size (or of 1 rad). formula: values of closures given by formulas, at the start.
@@ -179,14 +180,16 @@ def assemble(
         return Assembly(q0, v0, ())
     size = size_of(tree, closures, q0)
     look = _Look(tree, closures, tracer, free, prescribed, size, tolerance, formula)
+    not_held = [k for k in free if tree.rates[k] not in held]
+    moving = _Look(tree, closures, tracer, not_held, prescribed, size, tolerance, formula) if held else look
     # rows of speeds do not keep coordinates from closing the loops
-    left = [*look.at(q0, v0).implied, *look.of_speeds] if look.of_speeds else None
-    position = _closed(look, q0, v0, left=left)
+    left = [*moving.at(q0, v0).implied, *moving.of_speeds] if moving.of_speeds else None
+    position = _closed(moving, q0, v0, left=left)
     seen = look.at(position, v0)
     if not look.closed(seen):
-        raise SolveError(_not_closed(look, seen, _nearest(look, q0, v0)))
-    rate = v0 + look.change(seen.matrix, seen.rate)
-    _check_followed(look, look.at(position, rate), rate)
+        raise SolveError(_not_closed(look, seen, _nearest(look, q0, v0), held))
+    rate = v0 + moving.change(moving.at(position, v0).matrix, seen.rate)
+    _check_followed(look, look.at(position, rate), rate, held)
     redundant = {look.owners[k].name for k in seen.implied}
     if redundant:
         _check_regular(look, position, rate, seen)
@@ -272,10 +275,11 @@ def _rows(count: int) -> str:
     return "1 row" if count == 1 else f"{count} rows"
 
 
-def _not_closed(look: _Look, seen: _Seen, nearest: _Nearest) -> str:
-    nearer = nearest.seen if np.max(np.abs(nearest.seen.c)) < np.max(np.abs(seen.c)) else seen
+def _not_closed(look: _Look, seen: _Seen, nearest: _Nearest, held: Sequence[str]) -> str:
+    nearer = nearest.seen if not held and np.max(np.abs(nearest.seen.c)) < np.max(np.abs(seen.c)) else seen
     worst = int(np.argmax(np.abs(nearer.c)))
-    why = nearest.words() or "the loop cannot close with these lengths, or it starts too far from a closed position"
+    kept = f" while {', '.join(held)} {'is' if len(held) == 1 else 'are'} held" if held else ""
+    why = nearest.words() or f"the loop cannot close with these lengths{kept}, or it starts too far from a closed position"
     return (
         f"closure {look.owners[worst].name!r}: residual must come to 0 in {ASSEMBLY_STEPS} assembly steps, "
         f"{abs(nearer.c[worst]):.3g} {look.units[worst]} is left: {why}"
@@ -358,7 +362,7 @@ def _groups(rows: Sequence[dict[int, float]]) -> list[tuple[set[int], list[int]]
     return groups
 
 
-def _check_followed(look: _Look, seen: _Seen, v: Floats) -> None:
+def _check_followed(look: _Look, seen: _Seen, v: Floats, held: Sequence[str]) -> None:
     """Raise an error if no rates keep every loop closed: then a prescribed motion contradicts other constraints."""
     allowed = np.full(seen.rate.size, FOLLOWED)
     fastest = float(np.max(np.abs(v), initial=0.0))
@@ -366,9 +370,10 @@ def _check_followed(look: _Look, seen: _Seen, v: Floats) -> None:
     if np.all(np.abs(seen.rate) <= allowed):
         return
     worst = int(np.argmax(np.abs(seen.rate) - allowed))
+    given = " or a held rate" if held else ""
     raise SolveError(
         f"closure {look.owners[worst].name!r}: rates at the start must keep it closed, {abs(seen.rate[worst]):.3g} "
-        f"{look.units[worst]}/s is left: a prescribed motion contradicts other closures or motions"
+        f"{look.units[worst]}/s is left: a prescribed motion{given} contradicts other closures or motions"
     )
 
 

@@ -36,7 +36,7 @@ def what_moved(
     changes = [*_changes("coordinate", far, tree.positions, q0, q, lengths), *_changes("rate", fast, tree.rates, v0, v, turns)]
     if not changes:
         return ()
-    return (f"assembly changed the start to close the loops: {'; '.join(changes)}",)
+    return (f"assembly changed the start to close the loops: {'; '.join(changes)} (hold keeps chosen coordinates)",)
 
 
 def _changes(

@@ -15,6 +15,7 @@ from pliant.dynamics.tree import Tree
 from pliant.integrate.time_pieces import TimePieces
 from pliant.model.coordinate_pair import Pair, coordinate_pairs
 from pliant.model.system import System
+from pliant.results.state import BRISTLE, ENTRIES, IMPULSE, LAYOUT, WORK
 from pliant.results.table import AXES, QUATERNION
 from pliant.trace.contacts import PairSlots
 from pliant.trace.events import Event
@@ -121,13 +122,19 @@ class TracedSystem:
         return (
             States(POSITIONS, tuple(self.tree.positions[k] for k in self.free_q)),
             States(RATES, tuple(f"the rate of {self.tree.rates[k]}" for k in self.free_v)),
-            States(BRISTLES, tuple(f"bristle {k} of friction" for k in range(self.n_bristles))),
+            States(BRISTLES, tuple(f"{BRISTLE}{k} of friction" for k in range(self.n_bristles))),
             States(OWN, tuple(self.system.states)),
             States(SAMPLED, tuple(label for c in self.system.controllers.values() for label in c.labels)),
             States(PENDING, pending_labels(self.system)),
-            States(WORKS, tuple(f"the work of {name}" for name in self.sources)),
-            States(IMPULSES, tuple(f"the impulse of {slots.pair.name}" for slots in self.pairs)),
+            States(WORKS, tuple(f"{WORK}{name}" for name in self.sources)),
+            States(IMPULSES, tuple(f"{IMPULSE}{slots.pair.name}" for slots in self.pairs)),
         )
+
+    @property
+    def labels_of_y(self) -> dict[str, tuple[str, ...]]:
+        """What a state of a run is laid out by."""
+        entries = tuple(label for owner in self.states for label in owner.labels)
+        return {name: tuple(self.columns[name]) for name in LAYOUT} | {ENTRIES: entries}
 
     @cached_property
     def layout(self) -> Layout:

@@ -466,14 +466,14 @@ class Trace(Signals):
         motions = [x for one in followed for m in one if m is not None for x in m]
         motions_at = ca.Function("motions_at", [self.t_column, self.p_column], [self.tracer.column([*self._moved(), *motions])])
         values = np.array(motions_at(self.t_start, self.parameters(self.t_start))).ravel()
-        q0, v0 = np.array(self.tree.start), np.array(self.tree.start_rates)
+        q0, v0 = self.start_q.copy(), self.start_v.copy()
         for k, coordinate in enumerate(self.prescribed):
             q0[coordinate.q], v0[coordinate.v] = values[k], values[len(self.prescribed) + k]
         rest = iter(values[2 * len(self.prescribed) :].tolist())
         at_start = [[None if m is None else (next(rest), next(rest), next(rest)) for m in one] for one in followed]
         found = assemble(
             self.tree, exact, self.tracer, q0, v0, self.free_v, at_start, self.system.closure_tolerance,
-            lambda closure, q, v, late: self.elsewhere(q, v).constraint(closure, self.t_start + late),
+            lambda closure, q, v, late: self.elsewhere(q, v).constraint(closure, self.t_start + late), self.system.held,
         )  # fmt: skip
         moved = what_moved(self.tree, (q0, v0), (found.q, found.v), (self.free_q, self.free_v), found.size)
         self.warnings += moved

@@ -39,7 +39,7 @@ def link(model: str, modes: int, **changes: Any) -> TelescopicBeam:
         section=Section(A=AREA, Iz=INERTIA, Iy=INERTIA),
         material=Material(E=YOUNG, G=SHEAR),
         mass_per_length=MU,
-        modes=Modes("cf", modes, normalise="length"),
+        modes=Modes("cf", modes, normalise="length", static=False),
         extension=START,
         form=model,
         on_sleeve_end="continue",

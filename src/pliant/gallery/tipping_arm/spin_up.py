@@ -44,7 +44,7 @@ def beam(stiffening: str, modes: int) -> Beam:
         section=Section(A=AREA, Iz=INERTIA),
         material=Material(E=YOUNG, density=DENSITY),
         theory="euler-bernoulli",
-        modes=Modes("cf", modes),
+        modes=Modes("cf", modes, static=False),
         stiffening=stiffening,
     )
 

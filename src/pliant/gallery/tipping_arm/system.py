@@ -120,7 +120,7 @@ def arm(case: Case) -> Beam:
         section=Section(A=AREA, Iz=case.bending * INERTIA),
         material=Material(E=YOUNG, density=DENSITY),
         theory="euler-bernoulli",
-        modes=GivenModes(tuple(shape(root) for root in ROOTS)) if case.modes is None else Modes("cf", case.modes),
+        modes=GivenModes(tuple(shape(root) for root in ROOTS)) if case.modes is None else Modes("cf", case.modes, static=False),
         damping=(Rayleigh(alpha=case.alpha),) if case.alpha else (),
         stiffening=case.model,
     )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,180 +14,22 @@ from pliant.errors import ModelError, SolveError
 from pliant.host.stages import Stages, Tell
 from pliant.integrate.methods.method import Method
 from pliant.model.check import did_you_mean
-from pliant.model.refused import refuse_controllers
 from pliant.model.system import System
-from pliant.results.contacts import ContactRecord
-from pliant.results.contents import EventRecord
-from pliant.results.ledger import HELD
 from pliant.results.result import Result
-from pliant.results.state import FinalState
+from pliant.results.state import FinalState, HasState
 from pliant.results.table import QUANTITIES
 from pliant.run.prepare import Compiled
 from pliant.run.save_times import Every
 from pliant.run.simulate import AUTO, Progress, Run, method_of, run_to_end
+from pliant.study.derivatives.differences import DifferencedSensitivities, around, without_exact_ones
+from pliant.study.derivatives.run_derivatives import Sensitivities
 
 if TYPE_CHECKING:
-    import xarray as xr
-
-    from pliant.study.derivatives.saltation import Undefined, Walk
+    from pliant.run.theta import ThetaPlan
 
 Floats = NDArray[np.float64]
 
-THETA = "theta"
 ATOL = 1e-3  # ratio atol/rtol if only rtol is given, as in the default method
-
-
-@dataclass(frozen=True)
-class EventDerivative:
-    """An event of the run, and the derivative of its time by theta."""
-
-    event: EventRecord
-    time: Floats  # s per unit of theta
-
-    @property
-    def t(self) -> float:
-        return self.event.t
-
-    @property
-    def name(self) -> str:
-        return self.event.name
-
-
-@dataclass(frozen=True)
-class ContactDerivative:
-    """A contact of the run, and the derivatives of its record by name, as far as they exist."""
-
-    record: ContactRecord
-    values: Mapping[str, Floats]  # by name: (theta)
-
-    def __getitem__(self, name: str) -> Floats:
-        return self.values[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.values
-
-
-@dataclass(frozen=True)
-class LedgerDerivative:
-    """Derivatives of the columns of the energy ledger: (time, theta)."""
-
-    time: Floats
-    held: Mapping[str, Floats]  # J per unit of theta
-    work: Mapping[str, Floats]
-
-    @property
-    def energy(self) -> Floats:
-        return np.asarray(sum(self.held.values()))
-
-
-class Sensitivities:
-    """A run and its derivatives by theta (parameters, start positions and start rates), as far as they exist."""
-
-    def __init__(self, result: Result, walk: Walk, of: tuple[str, ...], rows: tuple[Floats, Floats]) -> None:
-        self.result = result
-        self.names = walk.theta.names
-        self.of = of
-        self._walk, (self._row_times, self._row_states) = walk, rows
-
-    @property
-    def ok(self) -> bool:
-        """Whether the run did what was asked, and derivatives exist to its end."""
-        return self.result.ok and not self.undefined
-
-    @property
-    def undefined(self) -> tuple[Undefined, ...]:
-        """Points where a derivative does not exist: time, contact or event, reason. Derivatives after the first are left out."""
-        return tuple(self._walk.undefined)
-
-    @property
-    def until(self) -> float:
-        """The time up to which derivatives are known, s."""
-        return min(float(self._walk.tape.times[-1, 1]), self._walk.until)
-
-    @property
-    def final(self) -> Floats | None:
-        """Derivatives of the final state, (component of y, theta); None unless `ok`."""
-        return self._walk.final if self.ok else None
-
-    @cached_property
-    def end_time(self) -> Floats:
-        """Derivative of the end time of the run: zero, unless an event ended the run."""
-        last, end = self.events[-1] if self.events else None, float(self._walk.tape.times[-1, 1])
-        return last.time if last is not None and last.t == end < self._walk.run.t_end else np.zeros(len(self.names))
-
-    def at_end(self, name: str) -> tuple[Floats, Floats]:
-        """A quantity at the end of the run and its derivatives, including the change of the end time; requires `ok`."""
-        from pliant.study.derivatives.run_end import quantity_at_end
-
-        if not self.ok:
-            raise SolveError(f"sensitivities: {name} at the end has no derivative: {'; '.join(self._reasons)}")
-        return quantity_at_end(self._walk, name, self.end_time)
-
-    def __str__(self) -> str:
-        words = f"derivatives of {self.result.name!r} by {', '.join(self.names)}"
-        return "\n".join([words, *self._reasons])
-
-    @property
-    def _reasons(self) -> list[str]:
-        """Why the derivatives end early."""
-        return [*map(str, self.undefined), *([] if self.result.ok else [f"the run ended early: {self.result.message}"])]
-
-    @cached_property
-    def table(self) -> xr.Dataset:
-        """Derivatives of the quantities, with the dimensions of the result and theta last; rows as far as derivatives exist."""
-        import xarray as xr
-
-        values = self._values
-        labels = self.result.labels
-        data = {}
-        for name in self.of:
-            quantity = QUANTITIES[name]
-            attributes = {"units": f"({quantity.unit}) / unit of theta", "long_name": f"derivative of {quantity.meaning}"}
-            data[name] = (("time", *quantity.dims, THETA), values[name], attributes)
-        used = {d for name in self.of for d in QUANTITIES[name].dims}
-        coordinates: dict[str, Any] = {d: list(labels[d]) for d in sorted(used)}
-        return xr.Dataset(data, coords={"time": self.time, **coordinates, THETA: list(self.names)})
-
-    @cached_property
-    def time(self) -> Floats:
-        """Times of the rows that have derivatives, s."""
-        return self._row_times[: self._n_rows]
-
-    @property
-    def _n_rows(self) -> int:
-        return int(np.searchsorted(self._row_times, self._walk.until, side="right"))
-
-    @cached_property
-    def _values(self) -> dict[str, Floats]:
-        return self._walk_values(self.of)
-
-    def _walk_values(self, names: Sequence[str]) -> dict[str, Floats]:
-        from pliant.study.derivatives.row_derivatives import row_derivatives
-
-        return row_derivatives(self._walk, self.time, self._row_states[: self._n_rows], names)
-
-    @cached_property
-    def ledger(self) -> LedgerDerivative:
-        missing = [name for name in (*HELD, "work") if name not in self.of]
-        values = {**self._values, **(self._walk_values(missing) if missing else {})}
-        sources, extremes = list(self.result.labels["source"]), self.result.extremes
-        idle = () if extremes is None else extremes.idle  # the result's ledger leaves these out
-        works = {name: values["work"][:, k] for k, name in enumerate(sources) if name not in idle}
-        return LedgerDerivative(self.time, {name: values[name] for name in HELD}, works)
-
-    @cached_property
-    def events(self) -> tuple[EventDerivative, ...]:
-        """Derivatives of the result's events, as far as they exist."""
-        from pliant.study.derivatives.point_derivatives import event_derivatives
-
-        return tuple(EventDerivative(event, slope) for event, slope in event_derivatives(self._walk, self.result))
-
-    @cached_property
-    def contacts(self) -> tuple[ContactDerivative, ...]:
-        """Derivatives of the result's contacts, in order: those that ended, or still last, before derivatives end."""
-        from pliant.study.derivatives.point_derivatives import contact_derivatives
-
-        return tuple(ContactDerivative(record, values) for record, values in contact_derivatives(self._walk, self.result))
 
 
 def sensitivities(
@@ -204,7 +46,7 @@ def sensitivities(
     rtol: float | None = None,
     save: Every | float | Sequence[float] | str | None = None,
     t_start: float = 0.0,
-    start: Result | FinalState | None = None,
+    start: Result | FinalState | HasState | None = None,
     formulation: str = "articulated",
     progress: Progress | None = None,
     phase: Tell | None = None,
@@ -218,7 +60,8 @@ def sensitivities(
     varied; all of these together are theta. of: quantities of the result to differentiate; all by default. values: parameter values
     by name, in SI units, that replace the parameters' own. control: keep the relative error of the derivatives below the method's
     rtol in every step; without it, below 33 rtol. rtol: replaces the method's own. All other arguments are those of `simulate`.
-    If the run continues an earlier one, the state where that one ended counts as given.
+    If the run continues an earlier one, the state where that one ended counts as given. If joints can stick, or controllers are
+    sampled, the derivatives are differences of runs; `warnings` says so.
     """
     from pliant.run.theta import ThetaPlan, theta_of
     from pliant.study.derivatives.saltation import Walk
@@ -226,18 +69,20 @@ def sensitivities(
     plan = ThetaPlan(*(tuple((names,) if isinstance(names, str) else names) for names in (parameters, starts, rates)))
     wanted = _quantities(of)
     owner = system.traced.original if isinstance(system, Compiled) else system
-    refuse_controllers(owner, "sensitivities", "derivatives through sampled values are not computed; use finite differences")
     if rtol is not None:
         method = replace(method_of(method), rtol=rtol, atol=ATOL * rtol)  # type: ignore[type-var]  # all methods are dataclasses
     if method_of(method).events_at_ends:
         raise ModelError.of("sensitivities", "method", "must locate events, because their times have derivatives too", method)
-    _refuse_holding_joints(system.traced.original if isinstance(system, Compiled) else system)
-    run, result = run_to_end(
-        system, t_end, method=method, save=save, t_start=t_start, start=start, formulation=formulation, parameters=values,
-        progress=progress, phase=phase, max_steps=max_steps, max_seconds=max_seconds, cache=cache, tape=True,
-    )  # fmt: skip
+    inexact = without_exact_ones(owner)
+    options: dict[str, Any] = {"method": method, "t_start": t_start, "formulation": formulation, "progress": progress,
+                               "phase": phase, "max_steps": max_steps, "max_seconds": max_seconds, "cache": cache}  # fmt: skip
+    run, result = run_to_end(system, t_end, save=save, start=start, parameters=values, tape=not inexact, **options)
     stages = Stages(phase)
     plan.check(run.traced)
+    if inexact:
+        if isinstance(save, str):
+            options["save"] = result.time.tolist()
+        return _differenced(owner, plan, wanted, run, result, "; ".join(inexact), {"save": save, "start": start, **options})
     theta = theta_of(owner, run.compiled, plan, run.stops[0], run.stops[-1], start is not None, stages)
     tape = run.stepper.tape()
     if not len(tape.times):
@@ -248,15 +93,31 @@ def sensitivities(
     return Sensitivities(result, walk, wanted, (times, states))
 
 
-def _refuse_holding_joints(system: System) -> None:
-    """Refuse joints that can stick, because derivatives would have to pass through their stick-slip events."""
-    parts = [(f"body {link.name!r}", link.joint.frictions) for link in system.links.values()]
-    parts += [(closure.part, closure.frictions) for closure in system.closures.values()]
-    for part, frictions in parts:
-        for friction in frictions.values():
-            if getattr(friction.law, "holds", False):
-                rule = "must be a law without sticking for sensitivities: derivatives through joints that stick are not computed"
-                raise ModelError.of(part, "friction.law", rule, type(friction.law).__name__)
+def _differenced(
+    system: System, plan: ThetaPlan, of: tuple[str, ...], run: Run, result: Result, why: str, options: Mapping[str, Any]
+) -> Sensitivities:
+    """Central differences of runs beside this one, for each entry of theta."""
+    traced, begin = run.traced, float(run.stops[0])
+    known, t_end = dict(traced.parameter_values), run.t_end
+
+    def with_parameter(name: str, value: float) -> Result:
+        return run_to_end(system, t_end, parameters={**known, name: value}, **options)[1]
+
+    def with_start(place: int, value: float) -> Result:
+        y = run.y0.copy()
+        y[place] = value
+        start = FinalState(begin, y, {}, traced.labels_of_y, traced.t_start, begin)
+        return run_to_end(system, t_end, parameters=known, **{**options, "start": start})[1]
+
+    beside = []
+    for name in plan.parameters:
+        own = traced.original.parameters[name]
+        beside.append(around(partial(with_parameter, name), known[name], own.low, own.high))
+    for kind, names in (("starts", plan.starts), ("rates", plan.rates)):
+        for name in names:
+            place = traced.start_places[kind][name]
+            beside.append(around(partial(with_start, place), float(run.y0[place]), None, None))
+    return DifferencedSensitivities(result, plan.names, of, beside, why)
 
 
 def asked_times(rows: Floats, run: Run, result: Result) -> Floats:

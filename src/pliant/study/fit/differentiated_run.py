@@ -17,14 +17,13 @@ from pliant.results.ledger import HELD
 from pliant.results.result import Result
 from pliant.run.prepare import compile_system
 from pliant.run.simulate import simulate
+from pliant.study.derivatives.differences import DifferencedSensitivities, around
 from pliant.study.derivatives.differentiated import Differentiated
-from pliant.study.derivatives.sensitivities import Sensitivities, sensitivities
+from pliant.study.derivatives.run_derivatives import Sensitivities
+from pliant.study.derivatives.sensitivities import sensitivities
 from pliant.study.fit.series import Series, SeriesNames
 
 Floats = NDArray[np.float64]
-# Fraction of a parameter's size: half the distance between the runs whose difference replaces a derivative that does not exist. The
-# error of a run, about 1e-9, divided by this step, and the square of the step are both small.
-APART = 1e-4
 REMEMBERED = 2  # number of runs: that of the present values, and the best one before
 
 
@@ -64,14 +63,14 @@ class Runner:
         self.count += 1
         options = {**self._options, "values": {**self._fixed, **values}, "of": self._quantities}
         done = sensitivities(self._system, self.t_end, list(self.names), **options)
+        self.count += 2 * len(self.names) if isinstance(done, DifferencedSensitivities) else 0
         _require(done.result, values)
         return done
 
-    def within(self, name: str, value: float) -> float:
-        """The nearest value that the parameter's own bounds allow."""
+    def bounds(self, name: str) -> tuple[float | None, float | None]:
+        """The parameter's own."""
         parameter = self._system.parameters[name]
-        low, high = parameter.low, parameter.high
-        return float(np.clip(value, -np.inf if low is None else low, np.inf if high is None else high))
+        return parameter.low, parameter.high
 
     def plain(self, values: Mapping[str, float]) -> Result:
         self.count += 1
@@ -124,7 +123,8 @@ class DifferentiatedRun:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Where derivatives do not exist and were replaced by finite differences of runs."""
-        return tuple(f"{lost}; differences of runs replace derivatives from there" for lost in map(str, self._done.undefined))
+        lost = tuple(f"{lost}; differences of runs replace derivatives from there" for lost in map(str, self._done.undefined))
+        return (*self._done.warnings, *lost)
 
     def parameter(self, name: str) -> Differentiated:
         """The value of a free parameter."""
@@ -237,13 +237,11 @@ class DifferentiatedRun:
         yield from self._differences.values()
 
     def _around(self, name: str) -> tuple[Result, Result, float]:
-        value = self._values[name]
-        step = APART * (abs(value) or 1.0)
-        low, high = (self._runner.within(name, value - step), self._runner.within(name, value + step))
-        before, after = (self._runner.plain({**self._values, name: at}) for at in (low, high))
+        low, high = self._runner.bounds(name)
+        before, after, apart = around(lambda x: self._runner.plain({**self._values, name: x}), self._values[name], low, high)
         if not before.time.size == after.time.size == self.time.size:
             raise SolveError(f"runs with {name} slightly changed end elsewhere; no derivative exists: {self._done.undefined[0]}")
-        return before, after, high - low
+        return before, after, apart
 
     def _differences_of(self, number: int, record: ContactRecord) -> dict[str, Floats]:
         """Derivatives, by finite differences, of contacts after one that has none, if neighbouring runs have the same contacts."""

@@ -91,7 +91,9 @@ class _Reading(ContentReading):
             return [_kind(x), self.words(own(x))]
         names = field_names(type(x))
         if names is not None:
-            return [_kind(x), [[name, self.words(getattr(x, name))] for name in names]]
+            later = getattr(type(x), "ADDED_LATER", ())  # empty, they leave the part what it was in stores of earlier versions
+            present = [name for name in names if name not in later or getattr(x, name)]
+            return [_kind(x), [[name, self.words(getattr(x, name))] for name in present]]
         return self._callable(x)
 
     def _mapping(self, x: Mapping[Any, Any]) -> Any:

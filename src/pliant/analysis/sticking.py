@@ -1,0 +1,60 @@
+"""Joints whose friction sticks at an equilibrium: what it can hold, and how far to either side a coordinate may rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.analysis.trim import effort_unit
+
+if TYPE_CHECKING:
+    from pliant.analysis.balance import Balance, Missing
+    from pliant.analysis.implicit_equations import EvaluationPoint, ImplicitEquations
+    from pliant.analysis.rest import Rest
+
+Floats = NDArray[np.float64]
+
+
+def held_by_friction(equations: ImplicitEquations, point: EvaluationPoint) -> dict[str, float]:
+    """The effort up to which friction holds each coordinate of a joint that sticks, N m or N, by coordinate."""
+    holding = [k for k, own in enumerate(equations.rubbing) if own.grip is not None]
+    if not holding:
+        return {}
+    strong, sticks = [], []
+    for k in holding:
+        own = equations.rubbing[k]
+        strong += [own.law.stiction(equations.friction.loads[k]) * lever for lever in own.joint.levers]  # type: ignore[union-attr]
+        sticks += [own.grip.sticks for _ in own.joint.levers]  # type: ignore[union-attr]
+    column = equations.tracer.column([*strong, *sticks])
+    strengths, stuck = np.array(equations.function("strengths", [column]).call(point.arguments)[0]).ravel().reshape(2, -1)
+    names = [rate for k in holding for rate in equations.rubbing[k].joint.rates]
+    return {name: float(x) for name, x, at_rest in zip(names, strengths, stuck, strict=True) if at_rest}
+
+
+def sentences(balance: Balance, missing: Missing, rest: Rest, strengths: Mapping[str, float]) -> list[str]:
+    """How far to either side of the equilibrium friction lets each of these coordinates rest, to first order."""
+    said = []
+    for name, strength in strengths.items():
+        body, own = name.split(".")
+        link = balance.equations.system.links.get(body)
+        unit = effort_unit(balance.equations.system, name) if link is not None and own in link.rates else "N or N m"
+        far = _reach(balance, missing, rest, name, strength)
+        beside = (
+            f", so that it may rest up to {far:.3g} {'rad' if unit == 'N m' else 'm'} to either side" if far is not None else ""
+        )
+        said.append(f"friction holds {name} against up to {strength:.3g} {unit}{beside}")
+    return said
+
+
+def _reach(balance: Balance, missing: Missing, rest: Rest, name: str, strength: float) -> float | None:
+    """strength times the compliance of a coordinate; None if it is held, or nothing but friction resists it."""
+    if name not in balance.names:
+        return None
+    allowed, force = missing.free_motions, np.array([strength if own == name else 0.0 for own in balance.names])
+    stiffness = allowed.T @ balance.stiffness(missing) @ allowed
+    if not rest.stiffness.size or np.linalg.cond(rest.stiffness) > 1e10:
+        return None
+    return float(abs((allowed @ np.linalg.solve(stiffness, allowed.T @ force))[balance.names.index(name)]))

@@ -1,0 +1,123 @@
+"""Derivatives of a run by differences of runs, where exact ones are not computed: joints that stick, sampled controllers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.errors import SolveError
+from pliant.model.system import System
+from pliant.results.contacts import NUMBERS
+from pliant.results.result import Result
+from pliant.study.derivatives.run_derivatives import ContactDerivative, EventDerivative, Sensitivities
+
+Floats = NDArray[np.float64]
+Around = tuple[Result, Result, float]  # the runs before and after, and how far their values are apart
+
+# Fraction of a parameter's size: half the distance between the runs whose difference replaces a derivative that does not exist. The
+# error of a run, about 1e-9, divided by this step, and the square of the step are both small.
+APART = 1e-4
+
+
+def without_exact_ones(system: System) -> list[str]:
+    """What stands in the way of exact derivatives: joints that stick and controllers that are sampled, in words."""
+    parts = [(f"body {link.name!r}", link.joint.frictions) for link in system.links.values()]
+    parts += [(closure.part, closure.frictions) for closure in system.closures.values()]
+    found = [f"friction of {part} sticks ({type(friction.law).__name__})" for part, frictions in parts
+             for friction in frictions.values() if getattr(friction.law, "holds", False)]  # fmt: skip
+    return found + [f"controller {name!r} is sampled" for name in system.controllers]
+
+
+def around(run: Callable[[float], Result], value: float, low: float | None, high: float | None) -> Around:
+    """The runs with a number slightly smaller and larger, within its bounds."""
+    step = APART * (abs(value) or 1.0)
+    first = value - step if low is None else max(value - step, low)
+    last = value + step if high is None else min(value + step, high)
+    return run(first), run(last), last - first
+
+
+class DifferencedSensitivities(Sensitivities):
+    """A run and its derivatives by theta, as differences of runs beside it."""
+
+    def __init__(self, result: Result, names: Sequence[str], of: tuple[str, ...], beside: Sequence[Around], why: str) -> None:
+        self.result, self.names, self.of = result, tuple(names), of
+        self.warnings = (f"derivatives are differences of runs, because {why}",)
+        self._beside = beside
+        stopped = [run.message for before, after, _ in beside for run in (before, after) if not run.ok]
+        self._stopped = f"a run with slightly changed values stopped: {stopped[0]}" if stopped else ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether this run and those beside it did what was asked."""
+        return self.result.ok and not self._stopped
+
+    @property
+    def undefined(self) -> tuple[()]:
+        """Nothing: differences of runs always exist, though where events appear or vanish they mean little."""
+        return ()
+
+    @property
+    def until(self) -> float:
+        return float(self.time[-1])
+
+    @property
+    def final(self) -> Floats | None:
+        return self._slope(lambda run: run.final_state.y) if self.ok else None  # type: ignore[union-attr]
+
+    @cached_property
+    def end_time(self) -> Floats:
+        return self._slope(lambda run: np.asarray(run.final_state.t))  # type: ignore[union-attr]
+
+    def at_end(self, name: str) -> tuple[Floats, Floats]:
+        runs = [self.result, *(run for before, after, _ in self._beside for run in (before, after))]
+        if not self.ok or any(run.final_state is None or run.final_state.t != run.time[-1] for run in runs):
+            reasons = self._reasons or ["its end is no row of every run; save at that time"]
+            raise SolveError(f"sensitivities: {name} at the end has no derivative: {'; '.join(reasons)}")
+        return self.result.values[name][-1], self._slope(lambda run: run.values[name][-1])
+
+    @property
+    def _reasons(self) -> list[str]:
+        return [*super()._reasons, *([self._stopped] if self._stopped else [])]
+
+    @cached_property
+    def time(self) -> Floats:
+        """Times of the rows that all runs have, s."""
+        rows = min(run.time.size for before, after, _ in self._beside for run in (self.result, before, after))
+        return self.result.time[:rows]
+
+    def _walk_values(self, names: Sequence[str]) -> dict[str, Floats]:
+        rows = self.time.size
+        return {name: self._slope(lambda run, name=name: run.values[name][:rows]) for name in names}  # type: ignore[misc]
+
+    @cached_property
+    def events(self) -> tuple[EventDerivative, ...]:
+        """Times of events and their derivatives: those that all runs have, in the same order."""
+        alike = self._alike(lambda run: [event.name for event in run.events])
+        return tuple(EventDerivative(event, self._slope(lambda run, k=k: np.asarray(run.events[k].t)))  # type: ignore[misc]
+                     for k, event in enumerate(self.result.events[:alike]))  # fmt: skip
+
+    @cached_property
+    def contacts(self) -> tuple[ContactDerivative, ...]:
+        """Derivatives of contacts: those that all runs have, in the same order."""
+        return tuple(self._contacts())
+
+    def _contacts(self) -> Iterator[ContactDerivative]:
+        alike = self._alike(lambda run: [contact.pair for contact in run.contacts])
+        for k, record in enumerate(self.result.contacts[:alike]):
+            numbers = self._slope(lambda run, k=k: np.array([getattr(run.contacts[k], name) for name in NUMBERS]))  # type: ignore[misc]
+            yield ContactDerivative(record, dict(zip(NUMBERS, numbers, strict=True)))
+
+    def _alike(self, names: Callable[[Result], list[str]]) -> int:
+        """How many first entries all runs have in common."""
+        mine, count = names(self.result), len(names(self.result))
+        for others in (names(run) for before, after, _ in self._beside for run in (before, after)):
+            same = [a == b for a, b in zip(mine, others, strict=False)]
+            count = min(count, same.index(False) if False in same else len(same))
+        return count
+
+    def _slope(self, number: Callable[[Result], Floats]) -> Floats:
+        """(..., theta)"""
+        return np.stack([(number(after) - number(before)) / apart for before, after, apart in self._beside], axis=-1)
