@@ -13,8 +13,8 @@ _AT_POLE = 1e-14  # replaces 1 + cos of the angle to the last vector where this 
 def tangents_of(normal: Vec) -> tuple[Vec, Vec]:
     """Two directions normal to the given unit vector, the first in the x-y plane if possible; smooth wherever the vector is.
 
-    In space they are those of a frame, mirrored so that its last vector falls on the given one. No choice is smooth for all
-    vectors, and bristles deflect along these directions: a jump of theirs would be a jump of friction.
+    In space they are those of a frame, mirrored so that its last vector falls on the line of the given one. No choice is smooth
+    for all vectors, and bristles deflect along these directions: a jump of theirs would be a jump of friction.
     """
     x, y, z = normal
     if is_zero(z):
