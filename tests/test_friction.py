@@ -325,3 +325,25 @@ def test_a_ball_with_back_spin_comes_back():
     assert run.rate("ball.x")[-1] < 0.0
     assert run.rate("ball.angle")[-1] == pytest.approx(200.0 - 0.2 * impulse * radius / (0.4 * radius**2), rel=1e-5)
     assert run.ledger.relative_error_max < 1e-9
+
+
+def over_the_top(up, along):
+    """A ball that slides to and fro on top of another one, with friction that stores a deflection: (place, height, spin)."""
+    up, along = np.eye(3)[up], np.eye(3)[along]
+    system = pl.System("balls", gravity=tuple(-9.81 * up))
+    low = system.add("low", pl.RigidBody(mass=1.0, inertia=(1.0, 1.0, 1.0)), joint=pl.Weld())
+    start = pl.Free(position=tuple(0.3 * (math.cos(0.1) * up - math.sin(0.1) * along)),
+                    velocity=tuple(0.3 * (math.cos(0.1) * along + math.sin(0.1) * up)))  # fmt: skip
+    high = system.add("high", pl.RigidBody(mass=1.0, inertia=(4e-3, 4e-3, 4e-3)), joint=start)
+    law = laws.LuGre(mu_static=0.4, mu_kinetic=0.3, v_stribeck=0.05, sigma0=1e3, sigma1=5.0)
+    system.contact(points=Sphere(high.root, 0.1), against=Sphere(low.root, 0.2),
+                   normal=HuntCrossley(stiffness=1e6, restitution=0.5), friction=law, name="touch")  # fmt: skip
+    result = pl.simulate(system, t_end=0.15, method=pl.DOP853(rtol=1e-9, atol=1e-12), save=0.05, max_steps=2000)
+    assert result.ok, result.message
+    place = result.values["tip_position"][-1, 1]
+    return place @ along, place @ up, np.linalg.norm(result.values["v"][-1, 3:6])
+
+
+@pytest.mark.parametrize(("up", "along"), [(1, 2), (0, 2), (2, 0), (0, 1)])
+def test_bristles_do_not_care_which_way_the_axes_point(up, along):
+    assert over_the_top(up, along) == pytest.approx(over_the_top(1, 0), rel=1e-5, abs=1e-7)
