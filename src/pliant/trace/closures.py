@@ -124,7 +124,7 @@ def motion_power(found: ConstraintRows, closures: Sequence[Closure], forces: Seq
     """Power put in by prescribed motions: the force of a row acts along A v = c' - dc/dt; c' is zero or belongs to the springs."""
     power: dict[str, Scalar] = {}
     for owner, drift, force in zip(found.owners, found.drift, forces, strict=True):
-        if not is_zero(drift):
+        if closures[owner].prescribed or not is_zero(drift):
             name = f"{closures[owner].name} motion"
             power[name] = power.get(name, 0.0) - force * drift
     return power
