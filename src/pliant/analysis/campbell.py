@@ -14,7 +14,7 @@ from pliant.analysis.equilibrium import equilibrium
 from pliant.analysis.linearise import linearise
 from pliant.errors import ModelError
 from pliant.model import check
-from pliant.model.system import System
+from pliant.run.mechanism import AnySystem, mechanism_of
 
 if TYPE_CHECKING:
     from pliant.analysis.modes import NaturalModes
@@ -56,7 +56,7 @@ class Campbell:
 
 
 def campbell(
-    system: System,
+    system: AnySystem,
     over: Mapping[str, Sequence[float] | Floats],
     *,
     parameters: Mapping[str, float] | None = None,
@@ -67,6 +67,7 @@ def campbell(
     If `over` names a coordinate, it is held at each speed in turn; if it names a parameter, the equilibrium is found anew for each
     value. Each column tracks one mode by the similarity of the shapes. steady: constant speeds of other coordinates.
     """
+    system = mechanism_of(system, "campbell")
     if not isinstance(over, Mapping) or len(over) != 1:
         raise ModelError.of("campbell", "over", "must name one coordinate or parameter and its values", over)
     ((name, given),) = over.items()

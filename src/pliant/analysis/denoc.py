@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pliant.errors import ModelError, SolveError
 from pliant.model import check
 from pliant.model.refused import refuse_controllers, refuse_states, require_bodies
-from pliant.model.system import System
+from pliant.run.mechanism import AnySystem, mechanism_of
 
 if TYPE_CHECKING:
     from pliant.dynamics.tree import Tree
@@ -201,13 +201,14 @@ LABELS = {
 }
 
 
-def denoc(system: System, *, q: Given = None, v: Given = None, t: float = 0.0) -> Denoc:
+def denoc(system: AnySystem, *, q: Given = None, v: Given = None, t: float = 0.0) -> Denoc:
     """The matrices of the decoupled natural orthogonal complement (N_l, N_d, M, I, C, A, K, ...) at a state.
 
     q, v: either a mapping by name, where coordinates left out keep their start values (with exact loops closed), or all values in
     the order of a result's row. Prescribed coordinates take their prescribed values at t. All contacts are open.
     """
     t = check.number("denoc", "t", t, "s")
+    system = mechanism_of(system, "denoc")
     require_bodies(system, "denoc")
     for refuse in (refuse_states, refuse_controllers):
         refuse(system, "denoc", "these matrices describe the mechanism alone; remove them from the system first")

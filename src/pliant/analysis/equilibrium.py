@@ -23,6 +23,7 @@ from pliant.results.kept import check_of_bodies
 from pliant.results.reading import DIMENSIONS, ReadByName
 from pliant.results.state import FinalState, OngoingContact
 from pliant.results.table import QUANTITIES
+from pliant.run.mechanism import AnySystem, mechanism_of
 
 if TYPE_CHECKING:  # casadi is imported only when an analysis begins
     from pliant.analysis.balance import Balance
@@ -162,7 +163,7 @@ class Equilibrium(ReadByName):
 
 
 def equilibrium(
-    system: System,
+    system: AnySystem,
     *,
     parameters: Mapping[str, float] | None = None,
     steady: Mapping[str, float] | None = None,
@@ -186,6 +187,7 @@ def equilibrium(
     from pliant.analysis.unheld import refuse_what_nothing_holds
 
     t = check.number("equilibrium", "t", t, "s")
+    system = mechanism_of(system, "equilibrium")
     require_bodies(system, "equilibrium")
     refuse_controllers(system, "equilibrium", "simulate the system until it comes to rest, or analyse it without them")
     if system.own_states:  # motors settle

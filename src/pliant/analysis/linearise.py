@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from pliant.analysis.linear_equations import ACCELERATION, PARAMETER, SIGNAL, LinearEquations
 from pliant.analysis.linear_model import Linearisation
 from pliant.errors import ModelError
+from pliant.model import check
 from pliant.model.check import did_you_mean
 from pliant.model.refused import require_bodies
 from pliant.model.system import System
 from pliant.run.inertia import SINGULAR
+from pliant.run.mechanism import AnySystem, mechanism_of
 
 if TYPE_CHECKING:  # casadi is imported only when an analysis begins
     from pliant.analysis.equilibrium import Equilibrium
@@ -30,7 +32,7 @@ AT_REST = 1e-7  # m/s^2 or rad/s^2: smaller accelerations count as zero
 
 
 def linearise(
-    system: System,
+    system: AnySystem,
     *,
     at: Equilibrium | FinalState | Result | str | None = None,
     inputs: Sequence[str] | str | None = None,
@@ -52,7 +54,11 @@ def linearise(
     from pliant.analysis.kinks import ASIDE, beside
     from pliant.analysis.looked_at import operating_point
 
+    system = mechanism_of(system, "linearise")
     require_bodies(system, "linearise")
+    t, side = check.number("linearise", "t", t, "s"), check.mapping("linearise", "side", side)
+    inputs = None if inputs is None else check.names("linearise", "inputs", inputs)
+    outputs = None if outputs is None else check.names("linearise", "outputs", outputs)
     operating, values, message = operating_point(system, at, parameters, t)
     equations = ImplicitEquations(system, operating.t, values)
     if side:

@@ -51,7 +51,7 @@ def operating_point(
             return resting, dict(equations.values), "at the start, which is in balance"
         found = equilibrium(system, parameters=parameters, t=t)
         return found.operating, dict(found.parameters), f"at the equilibrium: {found.message}"
-    if at not in (None, START):
+    if at is not None and (not isinstance(at, str) or at != START):
         rule = "must be an Equilibrium, a Result, a final_state, 'start' or None"
         raise ModelError.of("linearise", "at", rule, at)
     names = ", ".join(system.own_states)

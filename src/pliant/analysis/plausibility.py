@@ -14,6 +14,7 @@ import numpy as np
 from pliant.errors import PliantError
 from pliant.model.resolve import checked_values, resolved
 from pliant.model.system import System
+from pliant.run.mechanism import AnySystem, mechanism_of
 
 SOFTEST, STIFFEST = 1e6, 1.5e12  # Pa: soft rubber has more, diamond has less
 LIGHTEST, DENSEST = 10.0, 23e3  # kg/m^3: foams have more, osmium has less
@@ -23,11 +24,12 @@ PRESSED = 10.0  # weights of the mechanism: a contact that rests does not push h
 GRAVITY, STRONGEST = 9.81, 30.0  # m/s^2: for mechanisms without gravity; no planet has more than Jupiter's 25
 
 
-def implausible(system: System, parameters: Mapping[str, float] | None = None) -> tuple[str, ...]:
+def implausible(system: AnySystem, parameters: Mapping[str, float] | None = None) -> tuple[str, ...]:
     """Sentences about implausible numbers of a system: gravity, stiffness, density, mass, slenderness, angles, depth of contacts.
 
     Nothing is refused because of them. parameters: values of parameters by name.
     """
+    system = mechanism_of(system, "implausible")
     plain = resolved(system, checked_values(system.parameters, parameters))
     return tuple(sentence for check in PLAUSIBILITY for sentence in check(plain))
 

@@ -20,13 +20,13 @@ from pliant.host.stages import Stages
 from pliant.integrate.methods.method import Method
 from pliant.integrate.status import AT_EVENT, AT_STOP
 from pliant.model import check
-from pliant.model.system import System
 from pliant.run.accounts import extremes_of, observed_along
 from pliant.run.contact_phases import pair_numbers
 from pliant.run.inertia import ALL_JUDGED, MOST_JUDGED
+from pliant.run.mechanism import AnySystem, mechanism_of
 from pliant.run.observed import columns_of
 from pliant.run.prepare import Compiled
-from pliant.run.simulate import AUTO, Run, check_compiled, method_of, weight_of
+from pliant.run.simulate import AUTO, Run, check_compiled, check_limits, method_of, weight_of
 from pliant.run.starts import is_between_spheres, short_struts
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ LOOK = 0.1  # s between checks of progress and Ctrl-C
 
 
 def ensemble(
-    system: System | Compiled,
+    system: AnySystem | Compiled,
     t_end: float,
     *,
     parameters: Mapping[str, ArrayLike] | None = None,
@@ -76,6 +76,9 @@ def ensemble(
     """
     from pliant.ensemble.loop_choice import DEVICES, LOOPS, choose_loop  # casadi comes in with it
 
+    system = system if isinstance(system, Compiled) else mechanism_of(system, "ensemble")
+    check_limits("ensemble", max_steps)
+    check.function("ensemble", "progress", progress)
     check.choice("ensemble", "loop", loop, LOOPS)
     check.choice("ensemble", "device", device, DEVICES)
     t_start, t_end = check.number("ensemble", "t_start", t_start, "s"), check.number("ensemble", "t_end", t_end, "s")

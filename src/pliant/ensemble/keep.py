@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +67,8 @@ class KeepPlan:
 
     @classmethod
     def of(cls, keep: Any, t_start: float, t_end: float) -> KeepPlan:
+        if not isinstance(keep, (str, ValuesAt, ExtremesOf, Iterable)):
+            raise ModelError.of("ensemble", "keep", f"must be {', '.join(WORDS)}, ValuesAt, ExtremesOf or several of these", keep)
         items = (keep,) if isinstance(keep, (str, ValuesAt, ExtremesOf)) else tuple(keep)
         words = frozenset(item for item in items if isinstance(item, str))
         for word in words:

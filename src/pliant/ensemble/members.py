@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.errors import ModelError, SolveError
+from pliant.model import check
 from pliant.model.check import did_you_mean
 from pliant.model.closure import GearClosure
 from pliant.model.resolve import checked_values
@@ -80,7 +81,7 @@ class MemberPlan:
     ) -> MemberPlan:
         given = [(kind, name, _series(kind, name, values))
                  for kind, mapping in (("parameters", parameters), ("starts", starts), ("rates", rates))
-                 for name, values in (mapping or {}).items()]  # fmt: skip
+                 for name, values in check.mapping("ensemble", kind, mapping).items()]  # fmt: skip
         count = _common_length(given)
         series = {kind: {name: np.broadcast_to(values, count) for k, name, values in given if k == kind}
                   for kind in ("parameters", "starts", "rates")}  # fmt: skip

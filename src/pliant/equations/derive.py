@@ -27,6 +27,7 @@ from pliant.model.signal import Constant, Formula, MotionTable, Signal
 from pliant.model.strut import OfLength
 from pliant.model.system import System
 from pliant.results.table import AXES
+from pliant.run.mechanism import AnySystem, mechanism_of
 from pliant.trace.closures import chosen, row_names, springs
 from pliant.trace.tracing import Trace
 
@@ -77,8 +78,9 @@ class Equations(Matrices):
         return latex(self.sympy(simplify, max_seconds))
 
 
-def derive(system: System, parameters: Mapping[str, float] | None = None) -> Equations:
+def derive(system: AnySystem, parameters: Mapping[str, float] | None = None) -> Equations:
     """Trace a System's equations: the recursion is linear in the accelerations, so M is its Jacobian."""
+    system = mechanism_of(system, "equations")
     require_bodies(system, "equations")
     return _Derivation(system, checked_values(system.parameters, parameters)).finish()
 

@@ -18,6 +18,7 @@ from pliant.files.run_settings import RunSettings
 from pliant.files.struts import read_strut_force
 from pliant.files.values import read, read_built, read_formula, read_object
 from pliant.files.vocabulary import CALLS, MATERIALS, UPDATE, builders, call_hints, call_unit
+from pliant.model import check
 from pliant.model.body import Body
 from pliant.model.closure import closure_tolerance
 from pliant.model.frame import GROUND
@@ -52,8 +53,9 @@ def load_model(path: str | Path, includes_outside: bool = False, parameters: Map
     includes_outside: allow it to include files from outside its folder. parameters: values that replace those of the file's
     definitions, as numbers in SI or as strings with a unit.
     """
-    source = _Source(read_text(path), str(path), Path(path).parent, (Path(path).resolve(),), includes_outside)
-    return _read_model(source, parameters or {})
+    file = check.path("load_model", "path", path)
+    source = _Source(read_text(path), str(path), file.parent, (file.resolve(),), includes_outside)
+    return _read_model(source, check.mapping("load_model", "parameters", parameters))
 
 
 def loads_model(
@@ -67,7 +69,9 @@ def loads_model(
 
     includes_outside, parameters: as for `load_model`.
     """
-    return _read_model(_Source(text, source, None if folder is None else Path(folder), (), includes_outside), parameters or {})
+    check.instance("loads_model", "text", text, str, "the text of a model file")
+    place = None if folder is None else check.path("loads_model", "folder", folder)
+    return _read_model(_Source(text, source, place, (), includes_outside), check.mapping("loads_model", "parameters", parameters))
 
 
 TOLERANCE, HOLD = "closure_tolerance", "hold"

@@ -27,6 +27,7 @@ from pliant.files.written import (
     write_text,
     write_truth,
 )
+from pliant.model import check
 from pliant.model.body import Body
 from pliant.model.closure import CLOSURE_TOLERANCE, SPRINGS, Closure, FormulaClosure, own_fields
 from pliant.model.force import Condition, PointForce, PointMoment
@@ -45,6 +46,9 @@ def dump_model(system: System, run: RunSettings | None = None, parameters: Mappi
 
     run: run settings to include. parameters: values to write instead of the parameters' own.
     """
+    check.instance("dump_model", "system", system, System, "a System")
+    if run is not None:
+        check.instance("dump_model", "run", run, RunSettings, "RunSettings")
     values = checked_values(system.parameters, parameters)
     text = _dumped(system, run, values, with_units=True)
     if any(parameter.unit for parameter in system.parameters.values()):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from numbers import Real
+from pathlib import Path
 from typing import Any
 
 from pliant.errors import CONTROL, ModelError
@@ -73,7 +75,7 @@ def count(part: str, field: str, value: Any, most: int | None = None) -> int:
 def choice(part: str, field: str, value: Any, allowed: Iterable[str]) -> str:
     structural(part, field, value)
     names = list(allowed)
-    if value not in names:
+    if not isinstance(value, str) or value not in names:
         rule = f"must be one of {', '.join(names)}{did_you_mean(value, names)}"
         raise ModelError.of(part, field, rule, value)
     return str(value)
@@ -148,6 +150,33 @@ def increasing(part: str, field: str, values: Sequence[float]) -> None:
 def instance(part: str, field: str, value: Any, kinds: type | tuple[type, ...], wanted: str) -> None:
     if not isinstance(value, kinds):
         raise ModelError.of(part, field, f"must be {wanted}", value)
+
+
+def mapping(part: str, field: str, value: Any) -> Mapping[str, Any]:
+    """A mapping by name; None counts as empty."""
+    if value is not None and not isinstance(value, Mapping):
+        raise ModelError.of(part, field, "must be a mapping of names and values", value)
+    return value or {}
+
+
+def names(part: str, field: str, value: Any) -> tuple[str, ...]:
+    """One name or several."""
+    given = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else (value,)
+    if isinstance(value, Mapping) or not all(isinstance(name, str) for name in given):
+        raise ModelError.of(part, field, "must be a name or a list of names", value)
+    return given
+
+
+def path(part: str, field: str, value: Any) -> Path:
+    """A file or folder."""
+    instance(part, field, value, (str, os.PathLike), "the path of a file or folder")
+    return Path(value)
+
+
+def function(part: str, field: str, value: Any) -> None:
+    """A function, or None."""
+    if value is not None and not callable(value):
+        raise ModelError.of(part, field, "must be a function", value)
 
 
 def _in(unit: str, joint: str = " in") -> str:

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from pliant.errors import ModelError
+from pliant.model import check
 from pliant.model.captured import captured, globals_read
 from pliant.model.check import did_you_mean
 from pliant.model.mapping_content import MappingContent
@@ -38,7 +39,7 @@ def by_name(parameters: Iterable[Parameter]) -> dict[str, Parameter]:
 def checked_values(known: Mapping[str, Parameter], given: Mapping[str, Any] | None) -> dict[str, float]:
     """Values of all parameters: the given values, checked; the other parameters keep their own."""
     values = {name: parameter.value for name, parameter in known.items()}
-    for name, value in (given or {}).items():
+    for name, value in check.mapping("parameters", "values", given).items():
         if name not in known:
             rule = (
                 f"must name one of {list(known)}{did_you_mean(name, known)}"

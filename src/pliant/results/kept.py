@@ -29,6 +29,8 @@ def checked_names(part: str, field: str, names: Iterable[str]) -> tuple[str, ...
     """Names of quantities in the order of the table, each once."""
     if isinstance(names, str):
         raise ModelError.of(part, field, f"must be a list of quantities, as in [{names!r}]", names)
+    if not isinstance(names, Iterable):
+        raise ModelError.of(part, field, "must be a list of quantities", names)
     given = list(names)
     for name in given:
         if name not in QUANTITIES and name != "time":

@@ -19,6 +19,7 @@ from pliant.model.coordinate_pair import refuse_coordinate_pairs
 from pliant.model.signal import MotionTable, Prescribed, PrescribedMotion, prescribed
 from pliant.model.system import Link, System
 from pliant.results.result import Result
+from pliant.run.mechanism import AnySystem, mechanism_of
 from pliant.run.prepare import Compiled, compile_system
 from pliant.run.provenance import Provenance
 from pliant.run.simulate import simulate
@@ -36,7 +37,7 @@ NEWTON_TOLERANCE = 1e-13  # of the largest modal force: the level of round-off
 
 
 def inverse_dynamics(
-    system: System,
+    system: AnySystem,
     motion: Mapping[str, Motion] | None = None,
     t_end: float | None = None,
     *,
@@ -62,7 +63,7 @@ def inverse_dynamics(
     t_end = check.number("inverse_dynamics", "t_end", t_end, "s")
     if not t_end > t_start:
         raise ModelError.of("inverse_dynamics", "t_end", f"must be > t_start = {t_start} s", t_end)
-    motion = motion or {}
+    system, motion = mechanism_of(system, "inverse_dynamics"), check.mapping("inverse_dynamics", "motion", motion)
     if path is not None:
         from pliant.run.task_path import path_dynamics
 

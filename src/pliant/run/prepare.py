@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 from pliant.errors import ModelError
 from pliant.host.cache_folder import user_cache
 from pliant.host.stages import Stages, Tell
+from pliant.model import check
 from pliant.model.resolve import checked_values
 from pliant.model.system import System
 from pliant.results.drawing import Drawing
+from pliant.run.mechanism import AnySystem, mechanism_of
 from pliant.run.recent import HashedOnce, Recent
 from pliant.run.system_memory import SystemMemory
 
@@ -178,7 +180,7 @@ def _draw(system: System, tree: Tree) -> Drawing:
 
 
 def compile_system(
-    system: System,
+    system: AnySystem,
     formulation: str = "articulated",
     cache: bool = True,
     still: bool = False,
@@ -193,6 +195,9 @@ def compile_system(
     gaps cross this distance, m. t_start: time at which closed loops are assembled, s. parameters: values of parameters by name.
     phase: called with a description of each stage.
     """
+    check.function("compile_system", "phase", phase)
+    system = mechanism_of(system, "compile_system")
+    near = None if near is None else check.number("compile_system", "near", near, "m")
     stages = Stages(phase)
     known, system = SystemMemory.of(system, snapshot := system.snapshot()), snapshot
     with stages.stage("import"):
@@ -264,11 +269,12 @@ def _wanted(traced: TracedSystem) -> dict[str, TracedFunction]:
     return {name: function for name, function in traced.functions.items() if not missing.get(name)}
 
 
-def absolute_coordinates(system: System, t_start: float = 0.0) -> System:
+def absolute_coordinates(system: AnySystem, t_start: float = 0.0) -> System:
     """The same mechanism in absolute coordinates: every body floats and every joint is a closure, as with formulation="augmented".
 
     Bodies start at their positions in the tree at t_start, s. The joint that carries body `arm` becomes the closure `arm joint`.
     """
     from pliant.trace.absolute import absolute_coordinates
 
-    return absolute_coordinates(system, t_start)[0]
+    t_start = check.number("absolute_coordinates", "t_start", t_start, "s")
+    return absolute_coordinates(mechanism_of(system, "absolute_coordinates"), t_start)[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,6 +69,8 @@ def save_times(save: Any, t_start: float, t_end: float) -> NDArray[np.float64]:
     if isinstance(save, np.ndarray) and save.dtype == np.float64 and save.ndim == 1 and np.all(np.isfinite(save)):
         times = save.copy()
     else:
+        if isinstance(save, str) or not isinstance(save, Iterable):
+            raise ModelError.of("simulate", "save", "must be an interval in s, a list of times or 'steps'", save)
         times = np.array([check.number("simulate", f"save[{k}]", t, "s") for k, t in enumerate(save)], dtype=np.float64)
     if times.size == 0 or np.any(np.diff(times) <= 0.0) or times[0] < t_start or times[-1] > t_end:
         raise ModelError.of("simulate", "save", f"must be increasing times in [{t_start}, {t_end}] s", list(save))

@@ -32,6 +32,7 @@ from pliant.results.timings import STAGES
 from pliant.run.accounts import extremes_of, observed_along, with_loads
 from pliant.run.contact_phases import Contacts, observed_of, phases_of
 from pliant.run.inertia import HARDLY, Resistance
+from pliant.run.mechanism import AnySystem, mechanism_of
 from pliant.run.observed import component_name, values_of
 from pliant.run.pace import held_by_stability
 from pliant.run.prepare import Compiled, compile_system
@@ -61,10 +62,10 @@ Progress = Callable[[float, float], None]
 
 
 def simulate(
-    system: System | Compiled,
+    system: AnySystem | Compiled,
     t_end: float,
     *,
-    method: Method | str | None = AUTO,
+    method: Method | type[Method] | str | None = AUTO,
     save: Every | float | Sequence[float] | str | None = None,
     t_start: float = 0.0,
     start: Result | FinalState | HasState | None = None,
@@ -113,7 +114,7 @@ def _told(
 ) -> Iterator[tuple[Progress | None, Tell | None]]:
     """The receivers of time and phase: the caller's functions, or a bar if progress is True."""
     if progress is not True:
-        yield progress or None, phase
+        yield None if progress is False else progress, phase
         return
     from pliant.host.progress import of_run
 
@@ -129,10 +130,10 @@ def log_outcome(result: Result) -> None:
 
 
 def run_to_end(
-    system: System | Compiled,
+    system: AnySystem | Compiled,
     t_end: float,
     *,
-    method: Method | str | None,
+    method: Method | type[Method] | str | None,
     save: Every | float | Sequence[float] | str | None,
     t_start: float,
     start: Result | FinalState | HasState | None,
@@ -149,6 +150,10 @@ def run_to_end(
     compression: int | None = None,
 ) -> tuple[Run, Result]:
     """A run and its Result; see `simulate`. tape: record the steps, so that they can be repeated."""
+    system = system if isinstance(system, Compiled) else mechanism_of(system, "simulate")
+    check_limits("simulate", max_steps, max_seconds)
+    check.function("simulate", "phase", phase)
+    check.function("simulate", "progress", progress)
     state = state_of(start)
     t_start = check.number("simulate", "t_start", t_start if state is None else state.t, "s")
     t_end = check.number("simulate", "t_end", t_end, "s")
@@ -190,13 +195,24 @@ def state_of(start: Result | FinalState | HasState | None) -> FinalState | None:
     return start
 
 
-def method_of(method: Method | str | None) -> Method:
-    """The requested method, or the default."""
+def method_of(method: Method | type[Method] | str | None) -> Method:
+    """The requested method, or the default; a class stands for its name."""
     if method is None:
         return Auto()
+    if isinstance(method, type) and issubclass(method, Method):
+        return Auto() if method is Auto else _method_named(method.__name__)
     if isinstance(method, str):
         return _method_named(method)
+    check.instance("simulate", "method", method, Method, "a method such as DOP853(rtol=1e-9, atol=1e-12), its class or its name")
     return method
+
+
+def check_limits(part: str, max_steps: Any, max_seconds: Any = None) -> None:
+    """Refuse limits of a run that are not numbers."""
+    if max_steps is not None and not check.number(part, "max_steps", max_steps) >= 1:
+        raise ModelError.of(part, "max_steps", "must be >= 1", max_steps)
+    if max_seconds is not None:
+        check.positive(part, "max_seconds", max_seconds, "s")
 
 
 def _method_named(name: str) -> Method:

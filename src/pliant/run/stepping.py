@@ -25,15 +25,15 @@ from pliant.integrate.status import AT_EVENT, AT_STOP, PAUSED, STATUS_OF_CODE, S
 from pliant.integrate.time_pieces import TimePieces
 from pliant.model import check
 from pliant.model.refused import refuse_controllers
-from pliant.model.system import System
 from pliant.results.contents import EventRecord
 from pliant.results.result import Result
 from pliant.results.state import FinalState, HasState
 from pliant.run.inputs import Inputs, parameters_of_efforts, with_inputs_apart
+from pliant.run.mechanism import AnySystem, mechanism_of
 from pliant.run.observation import Observation
 from pliant.run.prepare import Compiled
 from pliant.run.provenance import Provenance
-from pliant.run.simulate import AUTO, Run, compiled_for, method_of, state_of
+from pliant.run.simulate import AUTO, Run, check_limits, compiled_for, method_of, state_of
 from pliant.trace.layout import FOREVER, POSITIONS, RATES
 
 if TYPE_CHECKING:  # LLVM is imported when a run begins
@@ -122,9 +122,9 @@ class _LedRun(Run):
 
 
 def start(
-    system: System | Compiled,
+    system: AnySystem | Compiled,
     *,
-    method: Method | str | None = AUTO,
+    method: Method | type[Method] | str | None = AUTO,
     inputs: Sequence[str] | None = None,
     parameters: Mapping[str, float] | None = None,
     t_start: float = 0.0,
@@ -141,6 +141,10 @@ def start(
     inputs: names of the parameters that will change between steps; default: all on which drives and loads depend. t_end: latest end
     of the run, s; default: none. record: keep the rows, for `SteppedRun.result`.
     """
+    system = system if isinstance(system, Compiled) else mechanism_of(system, "start")
+    check_limits("start", max_steps)
+    check.function("start", "phase", phase)
+    inputs = None if inputs is None else check.names("start", "inputs", inputs)
     mechanism = system.traced.original if isinstance(system, Compiled) else system
     refuse_controllers(mechanism, "start", "the caller of the run samples it, and its inputs are held between steps")
     state = state_of(start)

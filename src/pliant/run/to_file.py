@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pliant.errors import ModelError
 from pliant.host.atomic_files import atomic_write, streamed
+from pliant.model import check
 from pliant.results.kept import check_level
 from pliant.results.lazy_array import lazy_rows
 from pliant.results.result import Result
@@ -23,7 +24,7 @@ def check_target(to: str | Path | None, compression: int | None) -> int:
     """The level of compression. A pipe, which cannot be read again, is refused, and so is a compression level without a file."""
     if to is None and compression is not None:
         raise ModelError.of("simulate", "compression", "must be left out unless to= names a file", compression)
-    if to is not None and streamed(Path(to)):
+    if to is not None and streamed(check.path("simulate", "to", to)):
         raise ModelError.of("simulate", "to", "must be a regular file, because its rows are read again from there", str(to))
     return check_level("simulate", compression)
 

@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 from pliant.errors import ModelError, SolveError
 from pliant.host.stages import Stages, Tell
 from pliant.integrate.methods.method import Method
+from pliant.model import check
 from pliant.model.check import did_you_mean
 from pliant.model.system import System
 from pliant.results.result import Result
 from pliant.results.state import FinalState, HasState
 from pliant.results.table import QUANTITIES
+from pliant.run.mechanism import AnySystem, mechanism_of
 from pliant.run.prepare import Compiled
 from pliant.run.save_times import Every
 from pliant.run.simulate import AUTO, Progress, Run, method_of, run_to_end
@@ -33,7 +35,7 @@ ATOL = 1e-3  # ratio atol/rtol if only rtol is given, as in the default method
 
 
 def sensitivities(
-    system: System | Compiled,
+    system: AnySystem | Compiled,
     t_end: float,
     parameters: Sequence[str] = (),
     starts: Sequence[str] = (),
@@ -42,7 +44,7 @@ def sensitivities(
     of: str | Sequence[str] | None = None,
     values: Mapping[str, float] | None = None,
     control: bool = False,
-    method: Method | str | None = AUTO,
+    method: Method | type[Method] | str | None = AUTO,
     rtol: float | None = None,
     save: Every | float | Sequence[float] | str | None = None,
     t_start: float = 0.0,
@@ -66,10 +68,13 @@ def sensitivities(
     from pliant.run.theta import ThetaPlan, theta_of
     from pliant.study.derivatives.saltation import Walk
 
-    plan = ThetaPlan(*(tuple((names,) if isinstance(names, str) else names) for names in (parameters, starts, rates)))
+    system = system if isinstance(system, Compiled) else mechanism_of(system, "sensitivities")
+    given = {"parameters": parameters, "starts": starts, "rates": rates}
+    plan = ThetaPlan(*(check.names("sensitivities", field, names) for field, names in given.items()))
     wanted = _quantities(of)
     owner = system.traced.original if isinstance(system, Compiled) else system
     if rtol is not None:
+        rtol = check.positive("sensitivities", "rtol", rtol)
         method = replace(method_of(method), rtol=rtol, atol=ATOL * rtol)  # type: ignore[type-var]  # all methods are dataclasses
     if method_of(method).events_at_ends:
         raise ModelError.of("sensitivities", "method", "must locate events, because their times have derivatives too", method)
@@ -132,7 +137,7 @@ def asked_times(rows: Floats, run: Run, result: Result) -> Floats:
 def _quantities(of: str | Sequence[str] | None) -> tuple[str, ...]:
     if of is None:
         return tuple(QUANTITIES)
-    names = (of,) if isinstance(of, str) else tuple(of)
+    names = check.names("sensitivities", "of", of)
     for name in names:
         if name not in QUANTITIES:
             rule = f"must name quantities of the result{did_you_mean(name, list(QUANTITIES))}"

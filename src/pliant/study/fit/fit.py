@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pliant.errors import ModelError, SolveError
 from pliant.files.units import convert
 from pliant.model.system import System
+from pliant.run.mechanism import AnySystem, mechanism_of
 from pliant.study.fit.differentiated_run import DifferentiatedRun, Runner
 from pliant.study.fit.fitted import Compared, Fit, fitted
 from pliant.study.fit.free_parameters import FreeParameters
@@ -36,7 +37,7 @@ class Experiment:
 
 
 def fit(
-    system: System,
+    system: AnySystem,
     data: Any,
     parameters: Sequence[str],
     of: Sequence[str] | Mapping[str, str] | None = None,
@@ -67,6 +68,7 @@ def fit(
     """
     if "save" in run:
         raise ModelError.of(PART, "run", "must not contain save: rows are saved at the times of the data", run["save"])
+    system = mechanism_of(system, PART)
     free = FreeParameters.of(PART, system, parameters, bounds, guess)
     compared = _comparisons(system, data, of, weights, free, run)
     search = _Search(compared, free, progress, max_runs)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import ModelError
+from pliant.model import check
 from pliant.model.check import did_you_mean
 from pliant.model.parameter import Parameter
 from pliant.model.system import System
@@ -35,7 +36,8 @@ class FreeParameters:
     def of(
         cls, part: str, system: System, names: Sequence[str], bounds: Bounds | None, guess: Mapping[str, float] | None
     ) -> FreeParameters:
-        known, guess = system.parameters, dict(guess or {})
+        known, guess = system.parameters, dict(check.mapping(part, "guess", guess))
+        bounds = check.mapping(part, "bounds", bounds)
         chosen = _chosen(part, names, known)
         _check_names(part, "guess", guess, known)
         _check_names(part, "bounds", bounds or {}, dict.fromkeys(chosen))
@@ -64,7 +66,7 @@ class FreeParameters:
 
 
 def _chosen(part: str, names: Any, known: Mapping[str, Parameter]) -> tuple[str, ...]:
-    chosen = (names,) if isinstance(names, str) else tuple(names)
+    chosen = check.names(part, "parameters", names)
     if not chosen:
         raise ModelError.of(part, "parameters", "must name at least one", names)
     if len(set(chosen)) < len(chosen):

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import ModelError, SolveError
-from pliant.model.system import System
+from pliant.model import check
 from pliant.results.result import Result
+from pliant.run.mechanism import AnySystem, mechanism_of
 from pliant.study.derivatives.differentiated import Differentiated
 from pliant.study.fit.differentiated_run import DifferentiatedRun, Runner
 from pliant.study.fit.free_parameters import FreeParameters
@@ -88,7 +89,7 @@ class Optimum:
 
 
 def optimise(
-    system: System,
+    system: AnySystem,
     objective: Measure,
     parameters: Sequence[str],
     constraints: Sequence[Constraint | tuple[Measure, float | None, float | None]] = (),
@@ -115,10 +116,14 @@ def optimise(
     """
     if not callable(objective):
         raise ModelError.of(PART, "objective", "must be a function of a run", objective)
-    if solver not in SOLVERS:
+    if not isinstance(solver, str) or solver not in SOLVERS:
         raise ModelError.of(PART, "solver", f"must be among {', '.join(SOLVERS)}", solver)
+    system = mechanism_of(system, PART)
     free = FreeParameters.of(PART, system, parameters, bounds, guess)
-    held = [one if isinstance(one, Constraint) else Constraint(*one) for one in constraints]
+    t_end, tolerance = check.number(PART, "t_end", t_end, "s"), check.positive(PART, "tolerance", tolerance)
+    check.count(PART, "max_runs", max_runs)
+    check.function(PART, "progress", progress)
+    held = _constraints(constraints)
     runner = Runner(PART, system, t_end, free.names, free.fixed, run)
     search = _Search(runner, free, objective, _titled(held), -1.0 if maximise else 1.0, progress)
     return search.run(solver, tolerance, max_runs)
@@ -131,6 +136,13 @@ def _titled(constraints: Sequence[Constraint]) -> dict[str, Constraint]:
         title = constraint.title if constraint.title.isidentifier() or constraint.name else f"constraint {number}"
         titled[title if title not in titled else f"{title} {number}"] = constraint
     return titled
+
+
+def _constraints(given: Any) -> list[Constraint]:
+    tuples = given if isinstance(given, (list, tuple)) else [given]
+    if not all(isinstance(one, Constraint) or (isinstance(one, tuple) and 1 < len(one) <= 4) for one in tuples):
+        raise ModelError.of(PART, "constraints", "must be a list of Constraint(function, low, high)", given)
+    return [one if isinstance(one, Constraint) else Constraint(*one) for one in tuples]
 
 
 @dataclass

@@ -108,7 +108,7 @@ def open_sweep(store: str | Path) -> xarray.Dataset:
 
     Batches are read only when their data are used; Dask is not needed.
     """
-    folder = Store(Path(store))
+    folder = Store(check.path("open_sweep", "store", store))
     manifest = folder.read_manifest()
     if manifest is None:
         raise ModelError.of("open_sweep", "store", "must be the folder of a sweep, with a sweep.json", str(store))
