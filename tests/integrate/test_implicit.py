@@ -11,6 +11,7 @@ import pytest
 from pliant.codegen.jacobian import jacobian_kernel
 from pliant.codegen.llvm import compile_function
 from pliant.integrate import DOP853, Auto, JacobianKernel, Radau5, Radau9, RealTime, Rodas5P, Status, Stepper
+from pliant.integrate.memory.run_record import CUTS
 from pliant.integrate.methods.collocation import RadauIIA
 from pliant.integrate.methods.rosenbrock_tableaus import RODAS3, RODAS5P, lower
 
@@ -205,6 +206,56 @@ def test_stiff_directions_that_turn_cost_no_steps():
         found = spring_pendulum(stiffness).run(Radau5(rtol=1e-5, atol=[1e-7, 1e-7, 1e-3, 1e-3]), [1.0, 0.0, 0.0, 0.0], 10.0)
         counts.append(found.statistics.accepted)
     assert counts[1] < 2 * counts[0]
+
+
+# ---- friction that saturates within a fraction of what the tolerance allows
+
+SWING, FAST = 50.0, 1000.0  # m/s, rad/s
+
+
+def gripped(law, strength, band, load):
+    """A light body that friction holds on a heavy one, which swings; strength: m/s^2, band: m/s, load: of the strength."""
+    return Equations(3, lambda t, y: (y[1], -(FAST**2) * y[0], strength * (load(t) - law((y[2] - y[1]) / band))))
+
+
+def corners_of(n, functions):
+    """(machine code, options of a stepper): steps end where functions of the state are zero."""
+    t, y, p = ca.SX.sym("t"), ca.SX.sym("y", n), ca.SX.sym("p", 0)
+    code = compile_function(ca.Function("g", [t, y, p], [ca.vertcat(*functions(y))], ["t", "y", "p"], ["out"]), cache=None)
+    return code, {"events": code.address, "n_events": code.n_out, "kinds": CUTS}
+
+
+@pytest.mark.parametrize(("kind", "rtol", "strength", "band"), [(Radau5, 1e-4, 1e6, 1e-3), (Radau9, 1e-6, 1e7, 1e-4)])
+def test_iterations_follow_friction_that_saturates_within_the_tolerance(kind, rtol, strength, band):
+    equations = gripped(ca.tanh, strength, band, lambda t: 0.5 * ca.sin(3.0 * FAST * t))
+    stepper = equations.run(kind(rtol=rtol, atol=1e-3 * rtol), (0.0, SWING, SWING), 0.02, max_steps=2000)
+    assert equations.outcome.status is Status.REACHED
+    assert stepper.y[:2] == pytest.approx((SWING / FAST * math.sin(20.0), SWING * math.cos(20.0)), rel=1e-3)
+    assert stepper.y[2] == pytest.approx(stepper.y[1], rel=1e-4)
+
+
+@pytest.mark.parametrize("kind", [Auto, Radau5], ids=lambda kind: kind.__name__)
+def test_a_run_does_not_chatter_at_a_corner_of_friction_that_it_need_not_resolve(kind):
+    """Whole steps cross the corner back and forth: explicit ones are cut there without end, and see no stiffness beyond it."""
+
+    def rising(x):
+        size = ca.fmin(ca.fabs(x), 1.0)
+        return ca.sign(x) * 0.5 * size * (3.0 - size**2)
+
+    equations = gripped(rising, 1e7, 1e-3, lambda t: 0.3)
+    _code, corners = corners_of(3, lambda y: [ca.fabs(y[2] - y[1]) - 1e-3])
+    stepper = equations.run(kind(rtol=1e-4, atol=1e-7), (0.0, SWING, SWING), 0.02, max_steps=1000, **corners)
+    assert equations.outcome.status is Status.REACHED
+    assert stepper.y[:2] == pytest.approx((SWING / FAST * math.sin(20.0), SWING * math.cos(20.0)), rel=1e-3)
+
+
+@pytest.mark.parametrize("kind", [Radau5, Radau9], ids=lambda kind: kind.__name__)
+def test_a_step_that_is_cut_begins_with_the_stages_of_the_whole_one(kind):
+    method, levels = kind(rtol=1e-7, atol=1e-10), np.linspace(1.9, 1.2, 8)
+    code, corners = corners_of(2, lambda y: [y[0] - level for level in levels])
+    plain = van_der_pol().run(method, (2.0, 0.0), 0.75).statistics
+    cut = van_der_pol().run(method, (2.0, 0.0), 0.75, **corners).statistics
+    assert cut.iterations - plain.iterations < 12 * code.n_out
 
 
 # ---- automatic choice

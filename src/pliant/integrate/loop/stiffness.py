@@ -8,6 +8,9 @@ The remaining work is estimated from the present steps. But steps are also short
 is over after a few of them. A try, and any switch whose Jacobian is expensive, therefore also depends on the recent pace of the
 run: over some thousands of evaluations, and over as many as making the Jacobian takes (`price`).
 
+Friction that saturates hides its stiffness from steps that are much too long: their stages are beyond its transition, where it is
+constant. Such steps cross a corner of the law back and forth, and are cut there; this is a reason to try as well.
+
 An implicit method is compared with explicit steps as long, in units of 1 / |lambda|, as those before the switch. It may lose a
 fraction of the remaining work before it is given up, because it may have to damp an oscillation first; that fraction is halved at
 every further switch, unless implicit steps have paid on the whole: a mechanism that is stiff whenever it touches switches often.
@@ -21,6 +24,7 @@ from pliant.integrate.loop.family import stiffness
 
 EDGE, WORTH_TURNING = 3.0, 5_000.0  # h |lambda| of DOP853 at its stability limit; remaining evaluations that justify a switch
 SUSPECT, WORTH_TRYING = 0.05, 200_000.0  # the same if stiffness is only suspected
+CUT_SHORT = 1.5  # the recent pace over that of whole steps: events cut many of them, and stiffness cannot be measured
 WINDOW = 2_000.0  # smallest number of evaluations over which the pace is measured
 LOSS = 0.15  # fraction of the remaining work that the first try may lose
 LEAST_LOSS = 500.0  # evaluations
@@ -51,7 +55,8 @@ def _held_back(run: Any, h: float, spent: float) -> bool:
     to_come = spent * _to_go(run) / h
     paced = _pace(run, run.t + h) * _to_go(run)
     at_edge = edge > EDGE and to_come > WORTH_TURNING and (run.price == 0.0 or paced > run.price)
-    if at_edge or (edge > SUSPECT and min(to_come, paced) > max(WORTH_TRYING, run.price)):
+    suspect = edge > SUSPECT or paced > CUT_SHORT * to_come
+    if at_edge or (suspect and min(to_come, paced) > max(WORTH_TRYING, run.price)):
         run.signs += 1
         run.steps_without = 0
     else:

@@ -109,7 +109,8 @@ MOTION = {  # present state of the run; times in s
     "factorised_h": "f8",  # the step for which the matrices are factorised, 0: none
     "step_t": "f8",  # beginning of the step in z, and its length
     "step_h": "f8",
-    "old_h": "f8",  # length of the accepted step in z_old, 0: none
+    "old_h": "f8",  # length of the step in z_old, 0: none
+    "old_end": "f8",  # 1: that step ended at the present state, 0: it began there
     "contraction": "f8",  # contraction rate theta of the last Newton iteration
     "contraction_factor": "f8",  # theta / (1 - theta)
     "unsolved": "i8",  # 1: the last step did not converge; 2: it met nan or inf

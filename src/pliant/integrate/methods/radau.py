@@ -21,6 +21,7 @@ GOOD_CONTRACTION = 1e-3  # the Jacobian is evaluated anew if iterations contract
 SLOW_CONTRACTION = 0.1  # the Jacobians of all stages are evaluated anew in the same step if iterations contract less than this
 BAD_CONTRACTION = 0.99
 RELAX = 0.5  # fraction of the step at which one Jacobian was not enough: below it a single Jacobian is tried again
+SOON = 1e-3  # fraction of a step over which the change of the equations with time alone is measured
 ROUND_OFF = 2.0**-52
 
 
@@ -46,15 +47,18 @@ def blend(run: Any, target: int, weights: int, rows: int, n: int) -> None:
 
 
 def _begin(run: Any) -> None:
-    """Begin a step from a new state: the stages solved last are those of the step that led here, or none."""
+    """Begin a step: the stages solved last are those of another length from the same state, of the step that led here, or none."""
     if run.step_t == run.t and not run.fresh and run.step_h > 0.0:
-        return  # another length from the same state
+        if not run.unsolved:
+            put(run.z_old, run.z, run.schemed * run.n_padded)
+            run.old_h, run.old_end = run.step_h, 0.0
+        return
     run.old_h = 0.0
     if run.fresh:
         run.jacobian_known, run.contraction_factor, run.coupled = 0, 1.0, 0
     elif run.step_h > 0.0 and abs(run.step_t + run.step_h - run.t) <= 4.0 * ROUND_OFF * abs(run.t):
         put(run.z_old, run.z, run.schemed * run.n_padded)
-        run.old_h = run.step_h
+        run.old_h, run.old_end = run.step_h, 1.0
     run.fresh = run.jacobian_here = 0
     run.step_t = run.t
 
@@ -74,19 +78,35 @@ def _factorise(run: Any, h: float) -> bool:
     return True
 
 
-def _predict(run: Any, h: float) -> None:
-    """Initial stages of the iterations: the polynomial of the last step, extrapolated."""
+def _extrapolate(run: Any, h: float) -> None:
+    """Initial stages of the iterations: those of the polynomial through the stages solved last."""
     s, n = run.schemed, run.n_newton
     nodes = floats(run.nodes, s)
     for i in range(s):
-        if run.old_h > 0.0:
-            _polynomial_weights(run, 1.0 + nodes[i] * h / run.old_h)
-            floats(run.weights, s)[s - 1] -= 1.0
-            blend(run, row(run, run.z, i), run.weights, run.z_old, n)
-        else:
-            put(row(run, run.z, i), run.zeros, n)
+        _polynomial_weights(run, run.old_end + nodes[i] * h / run.old_h)
+        floats(run.weights, s)[s - 1] -= run.old_end
+        blend(run, row(run, run.z, i), run.weights, run.z_old, n)
     for i in range(s):
         blend(run, row(run, run.modes, i), run.to_modes + 8 * i * s, run.z, n)
+
+
+def _linearise(run: Any, h: float) -> None:
+    """Initial stages of the iterations: those of the equations linearised at the present state and time.
+
+    Forces that saturate over a small fraction of the motion, as friction does, are followed where an extrapolation leaves them.
+    """
+    s, n = run.schemed, run.n_newton
+    nodes, f = floats(run.nodes, s), floats(stage(run, 0), n)
+    call_kernel(run.rhs, run.t + SOON * h, run.y, run.p, run.column_out, run.work)
+    run.rhs_evaluations += 1
+    soon, known = floats(run.column_out, n), finite(run.column_out, n)
+    for i in range(s):
+        put(row(run, run.z, i), run.zeros, n)
+        put(row(run, run.modes, i), run.zeros, n)
+        slope = floats(row(run, run.slopes, i), n)
+        for k in range(n):
+            slope[k] = f[k] + (nodes[i] / SOON * (soon[k] - f[k]) if known else 0.0)
+    _improve(run, h)
 
 
 def _polynomial_weights(run: Any, x: float) -> None:
@@ -200,18 +220,26 @@ def _iterate(run: Any, h: float, t_new: float) -> bool:
     return False
 
 
+def _uncouple(run: Any) -> None:
+    """Solve for the stages with one Jacobian again."""
+    if run.coupled:
+        run.coupled, run.factorised_h = 0, 0.0
+
+
 def take_step(run: Any, h: float, t_new: float) -> bool:
     """Solve for the stages of a step h from (t, y), and write y_new.
 
-    If this fails with an old Jacobian, it is repeated with that of the present state, then with one for every stage.
+    If this fails, it is repeated with the Jacobian of the present state, from the stages of the equations linearised there; then
+    with a Jacobian for every stage.
     """
     _begin(run)
     n, y, atol, scale = run.n_newton, floats(run.y, run.n), floats(run.atol, run.n), floats(run.scale, run.n)
     for i in range(n):
         scale[i] = atol[i] + run.rtol * abs(y[i])
     run.last_taken, run.step_h = h, h
-    if run.coupled and h < RELAX * run.coupled_h:
-        run.coupled, run.factorised_h = 0, 0.0
+    extrapolates = run.old_h > 0.0
+    if h < RELAX * run.coupled_h or not extrapolates:
+        _uncouple(run)
     if not run.jacobian_here and (run.coupled or not run.jacobian_known or run.contraction > GOOD_CONTRACTION):
         evaluate_jacobian(run)
     while True:
@@ -219,12 +247,18 @@ def take_step(run: Any, h: float, t_new: float) -> bool:
         if run.factorised_h != h and not _factorise(run, h):
             run.wanted = 0.5 * h
             break
-        _predict(run, h)
+        if extrapolates:
+            _extrapolate(run, h)
+        else:
+            _linearise(run, h)
         if _iterate(run, h, t_new) or run.unsolved == 2:
             break
         run.contraction_factor = 1.0
-        if not run.jacobian_here:
-            evaluate_jacobian(run)
+        if extrapolates:
+            extrapolates = False
+            _uncouple(run)
+            if not run.jacobian_here:
+                evaluate_jacobian(run)
         elif run.may_couple and not run.coupled:
             run.coupled, run.coupled_h = 1, h
         else:
