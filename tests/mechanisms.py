@@ -12,7 +12,7 @@ DAMPED = (pl.KelvinVoigt(2e5), pl.AirDrag(0.02))
 
 
 def planar_link(modes: int = 1, ends: str = "cf", damping: tuple[object, ...] = ()) -> pl.Beam:
-    return pl.Beam(length=0.8, section=FLAT, material=pl.STEEL, theory="timoshenko", modes=pl.Modes(ends, modes),
+    return pl.Beam(length=0.8, section=FLAT, material=pl.STEEL, theory="timoshenko", modes=pl.Modes(ends, modes, static=False),
                    damping=damping, stiffening="none")  # fmt: skip
 
 

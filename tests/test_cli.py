@@ -419,7 +419,7 @@ def test_new_writes_a_model_that_checks_runs_and_is_not_lost(tmp_path: Path, mon
     assert runner.invoke(app, ["new", "my_arm.yaml"]).exit_code == 0
     first = Path("my_arm.yaml").read_text()
     jsonschema.validate(yaml.safe_load(first.replace("\n    on:", "\n    'on':")), schema())
-    assert "my arm: 3 bodies, 6 degrees of freedom" in runner.invoke(app, ["check", "my_arm.yaml"]).stdout
+    assert "my arm: 3 bodies, 8 degrees of freedom" in runner.invoke(app, ["check", "my_arm.yaml"]).stdout
     done = runner.invoke(app, ["run", "my_arm.yaml", "--t-end", "0.4", "--json"])
     assert done.exit_code == 0, done.stderr
     printed = json.loads(done.stdout)

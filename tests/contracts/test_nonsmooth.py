@@ -171,13 +171,18 @@ def test_times_of_events_have_right_derivatives_or_none(edge, stop):
     assert np.allclose([event.time[0] for event in found.events], times, rtol=RIGHT, atol=1e-6 + float(np.max(doubt, initial=0.0)))
 
 
-def test_a_sampled_controller_is_refused():
+def test_of_a_sampled_controller_derivatives_are_differences_or_none_where_a_sample_changes():
     system, _ = an_arm()
     b = pl.Parameter("b", 0.21)
     system.sampled("control", 0.01, lambda t, q, v, measured, memory: pl.where(q[ANGLE] > b, 1.0, -1.0), "u")
     system.drive("push", ANGLE, lambda t, q, v: q["control.u"])
-    with pytest.raises(pl.ModelError, match="sampled"):
-        pl.sensitivities(system, 0.1, ["b"])
+    found = pl.sensitivities(system, 0.1, ["b"])
+    assert found.ok and "differences of runs" in found.warnings[0] and not np.any(found.final)
+    sampled = float(pl.simulate(system, 0.1, save=[0.05])[ANGLE][0])  # a little less of b, and this sample is on the other side
+    edge = pl.sensitivities(system, 0.1, ["b"], values={"b": sampled})
+    assert not edge.ok and edge.final is None
+    with pytest.raises(pl.SolveError, match="jumps where b changes"):
+        edge.at_end("q")
 
 
 # ---- random formulas

@@ -13,7 +13,7 @@ BETA_CANTILEVER = 1.8751040687119611
 
 def beam(length, ends, modes):
     return pl.Beam(length=length, section=pl.Section(A=1e-4, Iz=EI / 2e11), material=pl.Material(E=2e11),
-                   theory="euler-bernoulli", mass_per_length=MU, modes=pl.Modes(ends, modes))  # fmt: skip
+                   theory="euler-bernoulli", mass_per_length=MU, modes=pl.Modes(ends, modes, static=False))  # fmt: skip
 
 
 def two_link_arm(ends, modes):

@@ -14,7 +14,9 @@ STATES = 4
 
 
 def link(stiffening, modes=2, length=0.8, planes="y", **more):
-    sets = [pl.Modes("cf", modes, plane=plane) for plane in planes] + ([pl.TorsionModes("cf", 1)] if "z" in planes else [])
+    sets = [pl.Modes("cf", modes, plane=plane, static=False) for plane in planes] + (
+        [pl.TorsionModes("cf", 1)] if "z" in planes else []
+    )
     return pl.Beam(length=length, section=SECTION, material=pl.Material(E=7e10, G=2.6e10, density=2700.0),
                    theory="euler-bernoulli", modes=sets, stiffening=stiffening, **more)  # fmt: skip
 

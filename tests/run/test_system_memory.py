@@ -24,8 +24,9 @@ SYSTEMS = {**mechanisms.ALL, **{one.name: one.build for one in REPRESENTATIVES}}
 
 
 def beam(modulus=7e10, modes=None):
-    return pl.Beam(length=0.8, section=pl.Section.rectangle(0.02, 0.01), material=pl.Material(E=modulus, density=2700.0, nu=0.3),
-                   theory="euler-bernoulli", modes=modes or pl.Modes("cf", 1), damping=pl.KelvinVoigt(1e6))  # fmt: skip
+    material, modes = pl.Material(E=modulus, density=2700.0, nu=0.3), modes or pl.Modes("cf", 1, static=False)
+    return pl.Beam(length=0.8, section=pl.Section.rectangle(0.02, 0.01), material=material, theory="euler-bernoulli", modes=modes,
+                   damping=pl.KelvinVoigt(1e6))  # fmt: skip
 
 
 def arm(body, angle=0.3, gravity=9.81, stiffness=2.0):

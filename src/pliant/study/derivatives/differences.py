@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +16,22 @@ from pliant.results.result import Result
 from pliant.study.derivatives.run_derivatives import ContactDerivative, EventDerivative, Sensitivities
 
 Floats = NDArray[np.float64]
-Around = tuple[Result, Result, float]  # the runs before and after, and how far their values are apart
+
+
+class Around(NamedTuple):
+    """The runs with a number slightly smaller and larger."""
+
+    before: Result
+    after: Result
+    apart: float  # their values
+    in_the_middle: bool  # whether the number itself lies between these values; at a bound it is one of them
+
 
 # Fraction of a parameter's size: half the distance between the runs whose difference replaces a derivative that does not exist. The
 # error of a run, about 1e-9, divided by this step, and the square of the step are both small.
 APART = 1e-4
+# The run itself lies in the middle of those beside it, up to this share of their difference and this multiple of a state's size.
+BENT, NOISE = 0.2, 1e-7
 
 
 def without_exact_ones(system: System) -> list[str]:
@@ -36,7 +48,16 @@ def around(run: Callable[[float], Result], value: float, low: float | None, high
     step = APART * (abs(value) or 1.0)
     first = value - step if low is None else max(value - step, low)
     last = value + step if high is None else min(value + step, high)
-    return run(first), run(last), last - first
+    return Around(run(first), run(last), last - first, first < value < last)
+
+
+def _jumps(beside: Around, middle: Result) -> bool:
+    """Whether the final state of a run is far from the middle of those beside it."""
+    states = [run.final_state.y for run in (beside.before, middle, beside.after) if run.final_state is not None]
+    if len(states) < 3:
+        return False
+    back, ahead = states[1] - states[0], states[2] - states[1]
+    return bool(np.any(np.abs(ahead - back) > BENT * (np.abs(ahead) + np.abs(back)) + NOISE * (1.0 + np.abs(states[1]))))
 
 
 class DifferencedSensitivities(Sensitivities):
@@ -46,17 +67,21 @@ class DifferencedSensitivities(Sensitivities):
         self.result, self.names, self.of = result, tuple(names), of
         self.warnings = (f"derivatives are differences of runs, because {why}",)
         self._beside = beside
-        stopped = [run.message for before, after, _ in beside for run in (before, after) if not run.ok]
+        stopped = [run.message for one in beside for run in (one.before, one.after) if not run.ok]
         self._stopped = f"a run with slightly changed values stopped: {stopped[0]}" if stopped else ""
+        jumps = [name for name, one in zip(names, beside, strict=True) if one.in_the_middle and _jumps(one, result)]
+        if jumps and not stopped:
+            happens = "something happens in one of the runs beside it that does not in the others, such as another sample or a slip"
+            self._stopped = f"the run jumps where {', '.join(jumps)} changes: {happens}"
 
     @property
     def ok(self) -> bool:
-        """Whether this run and those beside it did what was asked."""
+        """Whether this run and those beside it did what was asked, and nothing jumps between them."""
         return self.result.ok and not self._stopped
 
     @property
     def undefined(self) -> tuple[()]:
-        """Nothing: differences of runs always exist, though where events appear or vanish they mean little."""
+        """Nothing: where the run jumps, no derivative is ok."""
         return ()
 
     @property
@@ -72,7 +97,7 @@ class DifferencedSensitivities(Sensitivities):
         return self._slope(lambda run: np.asarray(run.final_state.t))  # type: ignore[union-attr]
 
     def at_end(self, name: str) -> tuple[Floats, Floats]:
-        runs = [self.result, *(run for before, after, _ in self._beside for run in (before, after))]
+        runs = [self.result, *(run for one in self._beside for run in (one.before, one.after))]
         if not self.ok or any(run.final_state is None or run.final_state.t != run.time[-1] for run in runs):
             reasons = self._reasons or ["its end is no row of every run; save at that time"]
             raise SolveError(f"sensitivities: {name} at the end has no derivative: {'; '.join(reasons)}")
@@ -85,7 +110,7 @@ class DifferencedSensitivities(Sensitivities):
     @cached_property
     def time(self) -> Floats:
         """Times of the rows that all runs have, s."""
-        rows = min(run.time.size for before, after, _ in self._beside for run in (self.result, before, after))
+        rows = min(run.time.size for one in self._beside for run in (self.result, one.before, one.after))
         return self.result.time[:rows]
 
     def _walk_values(self, names: Sequence[str]) -> dict[str, Floats]:
@@ -113,11 +138,11 @@ class DifferencedSensitivities(Sensitivities):
     def _alike(self, names: Callable[[Result], list[str]]) -> int:
         """How many first entries all runs have in common."""
         mine, count = names(self.result), len(names(self.result))
-        for others in (names(run) for before, after, _ in self._beside for run in (before, after)):
+        for others in (names(run) for one in self._beside for run in (one.before, one.after)):
             same = [a == b for a, b in zip(mine, others, strict=False)]
             count = min(count, same.index(False) if False in same else len(same))
         return count
 
     def _slope(self, number: Callable[[Result], Floats]) -> Floats:
         """(..., theta)"""
-        return np.stack([(number(after) - number(before)) / apart for before, after, apart in self._beside], axis=-1)
+        return np.stack([(number(one.after) - number(one.before)) / one.apart for one in self._beside], axis=-1)

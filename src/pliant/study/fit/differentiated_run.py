@@ -238,7 +238,7 @@ class DifferentiatedRun:
 
     def _around(self, name: str) -> tuple[Result, Result, float]:
         low, high = self._runner.bounds(name)
-        before, after, apart = around(lambda x: self._runner.plain({**self._values, name: x}), self._values[name], low, high)
+        before, after, apart, _ = around(lambda x: self._runner.plain({**self._values, name: x}), self._values[name], low, high)
         if not before.time.size == after.time.size == self.time.size:
             raise SolveError(f"runs with {name} slightly changed end elsewhere; no derivative exists: {self._done.undefined[0]}")
         return before, after, apart
