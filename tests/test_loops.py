@@ -349,3 +349,14 @@ def test_model_files_hold_coordinates_too():
     assert "hold: [crank.angle]" in text and pl.loads_model(text).system.held == ("crank.angle",)
     with pytest.raises(pl.ModelError, match=r"hold must be one of .*got 'crank.turn'"):
         pl.loads_model(text.replace("hold: [crank.angle]", "hold: crank.turn"))
+
+
+def test_a_closure_between_frames_in_one_place_holds_nothing_and_says_so():
+    """Two links that hang on one frame, closed at their roots: zero for any numbers, though not by structure."""
+    system = pl.System("twins", gravity=(0, -9.81))
+    carrier = system.add("carrier", pl.RigidBody.rod(0.5, 1.0), joint=pl.Revolute(angle=0.3))
+    link = pl.RigidBody(mass=1.0, inertia=(0.01, 0.02, 0.02), com=(0.2, 0.0))
+    links = [system.add(name, link, joint=pl.Spherical(), on=carrier.tip) for name in ("a", "b")]
+    system.close("loop", "spherical", links[0].root, links[1].root)
+    run = pl.simulate(system, 0.1)
+    assert run.ok and "closure 'loop' holds nothing" in run.warnings[0] and run.stats["degrees_of_freedom"] == 7

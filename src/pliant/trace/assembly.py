@@ -43,6 +43,7 @@ class Assembly:
     independent: tuple[int, ...]
     redundant: tuple[str, ...] = ()  # names of closures with rows that are implied by others
     scale: tuple[float, ...] = ()  # of every row: the mechanism's size in m, or 1 rad
+    places: tuple[tuple[int, int], ...] = ()  # of every row: the number of its closure, and its number there
     size: float = 1.0  # m, of the mechanism
     warnings: tuple[str, ...] = ()
     locked: str = ""  # why the mechanism cannot move; empty if it can
@@ -199,8 +200,9 @@ def assemble(
         seen.matrix.independent,
         tuple(sorted(redundant)),
         tuple(look.scale.tolist()),
+        tuple(zip(look.found.owners, look.found.directions, strict=True)),
         size,
-        warnings=(*_nearly_implied(look, seen), *_left_out(look, seen), *_stuck_loops(look, seen)),
+        warnings=(*_empty(look, closures), *_nearly_implied(look, seen), *_left_out(look, seen), *_stuck_loops(look, seen)),
         locked=_locked(look, seen, q0, v0),
     )
 
@@ -331,6 +333,12 @@ def _left_out(look: _Look, seen: _Seen) -> tuple[str, ...]:
         f"{_rows(count)} of closure {names} left out, for the other {len(seen.matrix.independent)} rows hold the same: the motion "
         "stays, but how rigid bodies share the load there is not known; multipliers and joint reactions are one choice of many",
     )
+
+
+def _empty(look: _Look, closures: Sequence[Closure]) -> tuple[str, ...]:
+    """A warning about closures between frames that are in one place whatever moves."""
+    names = [closure.name for k, closure in enumerate(closures) if k not in look.found.owners]
+    return tuple(f"closure {name!r} holds nothing: what it connects cannot move apart" for name in names)
 
 
 def _stuck_loops(look: _Look, seen: _Seen) -> tuple[str, ...]:

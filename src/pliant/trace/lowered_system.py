@@ -49,7 +49,7 @@ class LoweredSystem:
     @property
     def root(self) -> tuple[object, ...]:
         """Everything that a trace reads except parameters."""
-        return self.system, self.tree, self.near, self.formulation, self.start.independent, self.start.scale
+        return self.system, self.tree, self.near, self.formulation, self.start.independent, self.start.scale, self.start.places
 
     @property
     def numbers(self) -> Floats:

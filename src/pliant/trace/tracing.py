@@ -156,7 +156,7 @@ def trace_lowered(lowered: LoweredSystem, cache: Path | None) -> TracedSystem:
     with _nothing_collected():
         numbers = Numbers(Graph())
         parameters = {name: numbers.leaf(value) for name, value in lowered.parameters.items()}
-        system, tree, near, _, _, scale = numbered(lowered.root, numbers.leaf)
+        system, tree, near, _, _, scale, _ = numbered(lowered.root, numbers.leaf)
         start = replace(lowered.start, scale=scale)
         made = Trace(system, lowered.formulation, near, lowered.t_start, tree, start, parameters)
         numbers.lift = made.lifted_number
@@ -411,7 +411,9 @@ class Trace(Signals):
             none = self.rows_of([])
             return Closures(exact, none, (), none, column, sprung, soft, stored, None)
         start = self.assemble() if self.known_start is None else self.known_start
-        every = self.rows_of(exact)
+        found = self.rows_of(exact)
+        # with numbers as data, a row may look as if it moved that is zero for any numbers
+        every = chosen(found, [k for k, at in enumerate(zip(found.owners, found.directions, strict=True)) if at in start.places])
         hard = chosen(every, start.independent)
         column, multipliers = self.tracer.symbols("multiplier", len(hard.residual))
         push(hard, multipliers, applied)

@@ -21,6 +21,7 @@ GOOD_CONTRACTION = 1e-3  # the Jacobian is evaluated anew if iterations contract
 SLOW_CONTRACTION = 0.1  # the Jacobians of all stages are evaluated anew in the same step if iterations contract less than this
 BAD_CONTRACTION = 0.99
 RELAX = 0.5  # fraction of the step at which one Jacobian was not enough: below it a single Jacobian is tried again
+FARTHEST = 10.0  # times the length of the stages solved last: beyond, their polynomial of degree 5 says nothing
 SOON = 1e-3  # fraction of a step over which the change of the equations with time alone is measured
 ROUND_OFF = 2.0**-52
 
@@ -237,7 +238,7 @@ def take_step(run: Any, h: float, t_new: float) -> bool:
     for i in range(n):
         scale[i] = atol[i] + run.rtol * abs(y[i])
     run.last_taken, run.step_h = h, h
-    extrapolates = run.old_h > 0.0
+    extrapolates = 0.0 < h <= FARTHEST * run.old_h
     if h < RELAX * run.coupled_h or not extrapolates:
         _uncouple(run)
     if not run.jacobian_here and (run.coupled or not run.jacobian_known or run.contraction > GOOD_CONTRACTION):
