@@ -29,6 +29,7 @@ LEDGER = 1e3  # times rtol: beyond it the balance of energy is open
 CLOSED = 1e3  # times rtol, m or rad: beyond it a loop is open ...
 CLOSED_AT_LEAST = 1e-6  # ... but not below this
 ROUND_OFF = 1e-9  # m: no gap is asked to be better than this
+SAME_TIME = 1e-14  # relative: a fixed step ends at a row up to round-off
 THROUGH = 0.05  # m: deeper than this, and ten times deeper than its energy can press it, is through
 FIRM = 5.0  # times what two runs differ by: shallower touches may be there in one and not in the other
 SAME = (1e-6, 1e3, 1e-3)  # m, rtol, m: runs whose gaps differ by more than the middle one, between the outer two, go different ways
@@ -230,7 +231,8 @@ def unfelt(result: pl.Result, rtol: float) -> list[str]:
         records = [record for record in result.contacts if record.pair == pair]
         for first in np.flatnonzero(pressed & ~np.concatenate([[False], pressed[:-1]])):
             since = result.time[first - 1] if first else result.time[0]
-            if not any(r.begin <= result.time[first] and (r.lasting or r.end >= since) for r in records):
+            until = result.time[first] * (1.0 + SAME_TIME)
+            if not any(r.begin <= until and (r.lasting or r.end >= since) for r in records):
                 found.append(f"{pair}: pressed {-gaps[first]:.3g} m at t = {result.time[first]:.5g} s, no touch on record")
                 break
         else:
