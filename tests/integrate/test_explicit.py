@@ -179,7 +179,7 @@ def test_stiffness_costs_steps_but_not_accuracy(kind, equations):
 @pytest.mark.parametrize(
     ("name", "start", "p", "t_end", "counts"),
     [
-        # printed by MATLAB: its documentation of odeset's Stats (vdp1), and matlabcentral/answers/480688
+        # vdp1: the rules written out once more give the same; ramp: printed by MATLAB, matlabcentral/answers/480688
         ("van_der_pol", [2.0, 0.0], [1.0], 20.0, (59, 10, 415)),
         ("ramp", [0.0], [], 10.0, (14, 2, 97)),
     ],
