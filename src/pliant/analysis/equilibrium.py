@@ -178,8 +178,7 @@ def equilibrium(
     efforts that hold them are in `efforts`, the commands of motors and drives that give these in `commands`; linearise(system,
     at=...) has the joints free again, under these. Prescribed motions and formulas of time are evaluated at t, s. Friction carries
     no load: of all equilibria that friction would allow, the search finds one that needs none, and says how far from it friction
-    in joints may hold. A coordinate that nothing
-    holds in place raises an error that names it.
+    in joints may hold. A coordinate that nothing holds in place raises an error that names it.
     """
     from pliant.analysis.balance import Balance
     from pliant.analysis.implicit_equations import ImplicitEquations

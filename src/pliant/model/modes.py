@@ -27,8 +27,8 @@ class Modes:
     `length` makes int W W dx = L. payload: use the shapes of the beam with its payload. static: append a static-correction shape
     for each load that an end can take (force and moment at a free end, moment at a simply supported end), so that the beam bends
     exactly under these loads; the largest deflection of such a shape is 1. By default a `cf` beam gets them when its tip carries a
-    body other than a payload. The rigid-body motions of ff, sf and fs beams do not
-    count as modes, because the joint and the frame describe them.
+    body other than a payload. The rigid-body motions of ff, sf and fs beams do not count as modes, because the joint and the frame
+    describe them.
     """
 
     ends: str

@@ -11,7 +11,7 @@ from pliant.integrate.loop.kernels import call_kernel, finite, put, stage
 SMALLEST_STEP = 1e-18  # s, shorter than the time scale of any mechanism; matters only near t = 0
 SMALLEST_STEP_ULPS = 16.0 * 2.0**-52  # fraction of t: stages of a shorter step would fall on the same t
 CUT_SHORT = 1e-10  # fraction of an adaptive step: a step that is shorter by more than this was cut short
-FIXED_STRETCH = 1e-6  # fraction of a fixed step, for the same purpose
+FIXED_STRETCH = 1e-6  # fraction of a fixed step: the most it is stretched to avoid leaving a remainder
 NO_ERROR = 1e-30  # replaces an error of zero, whose logarithm is needed
 
 
@@ -152,7 +152,7 @@ def propose(run: Any, h: float, error: float) -> None:
     factor = _factor(run, h, log_error)
     factor = min(max(factor, run.min_factor), 1.0 if run.rejected_last else run.max_factor)
     if 1.0 <= factor <= run.hold or (run.rejected_last and run.again > 0.0):
-        factor = 1.0  # the factorisation of this step serves the next
+        factor = 1.0  # the factorisation of this step serves the next; or the rule keeps a step that was refused before
     cut_short = h < (1.0 - CUT_SHORT) * run.h
     if not cut_short:
         run.smallest = min(run.smallest, h)
