@@ -592,7 +592,7 @@ def test_reproduce_lists_the_published_systems_with_a_line_each() -> None:
 
 
 def test_reproduce_all_runs_each_into_its_folder_and_prints_one_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def stand_in(out: Path, progress: Any) -> dict[str, Any]:
+    def stand_in(out: Path, progress: Any, pictures: Any) -> dict[str, Any]:
         progress("drawing", 0.5)
         (out / "summary.json").write_text("{}")
         claim = {"claim": f"of {out.name}", "paper": 1.0, "ours": 1.0, "holds": out.name != "slider-crank"}

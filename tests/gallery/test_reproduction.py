@@ -111,7 +111,7 @@ def test_wrong_names_and_folders_end_with_2_before_anything_runs(tmp_path):
     ids=["run", "ctrl-c", "disk"],
 )  # fmt: skip
 def test_a_failure_is_told_and_leaves_no_summary(trouble, code, message, tmp_path, monkeypatch):
-    def fail(out, progress):
+    def fail(out, progress, pictures):
         progress("running", 0.1)
         raise trouble
 
@@ -180,3 +180,26 @@ def test_the_check_of_pages_finds_stale_numbers_words_and_colours(written, tmp_p
     Image.open(out / "fig05.png").convert("RGB").resize(fresh.size).save(tmp_path / "other.png")
     with pytest.raises(AssertionError, match="is not what"):
         check_picture(tmp_path / "other.png", fresh, False)
+
+
+@pytest.mark.parametrize("form", ["png", "pdf", "svg"])
+def test_figures_come_in_any_format_and_with_their_curves(form, tmp_path, monkeypatch):
+    def study(out, progress, pictures):
+        figure, axes = reproduction.panels(1, 2)
+        axes[0, 0].plot([0.0, 1.0, 2.0], [3.0, 4.0, 5.0], label="a line")
+        axes[0, 1].plot([0.0, 1.0], [6.0, 7.0])
+        reproduction.label(axes[0, 0], "left", "time, s", "height, m")
+        table = reproduction.Table(("name", "value"), (("length", 0.8),))
+        reproduction.save_figures(out, {"fig01": lambda: figure, "table1": table}, progress, 0.0, pictures)
+        return summary_of("a system", {}, [])
+
+    monkeypatch.setitem(REPRODUCTIONS, "falling-chain", study)
+    done = runner.invoke(app, ["reproduce", "falling-chain", "--out", str(tmp_path), "--format", form, "--data"])
+    assert done.exit_code == 0, done.output
+    assert {path.name for path in tmp_path.iterdir()} == {f"fig01.{form}", "fig01.csv", "table1.csv"}
+    heads, *rows = (tmp_path / "fig01.csv").read_text().splitlines()
+    assert heads == '"1 left: a line: time, s","1 left: a line: height, m",2: curve 1: x,2: curve 1: y'
+    assert rows == ["0.0,3.0,0.0,6.0", "1.0,4.0,1.0,7.0", "2.0,5.0,,"]
+    assert (tmp_path / "table1.csv").read_text().splitlines() == ["name,value", "length,0.8"]
+    wrong = runner.invoke(app, ["reproduce", "falling-chain", "--out", str(tmp_path), "--format", "gif"])
+    assert wrong.exit_code == 2 and "--format: must be one of png, pdf, svg, got 'gif'" in wrong.stderr

@@ -1,5 +1,6 @@
 """Pictures are drawn and say what they show, of results in memory and from files."""
 
+import csv
 import re
 
 import numpy as np
@@ -403,3 +404,44 @@ def test_shapes_are_those_of_the_model_and_their_slopes():
     theta = turns.lines[2].get_ydata() if turns.lines[1].get_linestyle() == "--" else turns.lines[1].get_ydata()
     assert (x[0], x[-1], w[0], theta[0]) == (0.0, 0.8, 0.0, 0.0)
     assert np.allclose(np.gradient(w, x)[50:-50], theta[50:-50], atol=0.02 * np.max(np.abs(theta)))
+
+
+def test_the_curves_of_a_figure_are_written_as_a_table(chain, tmp_path):
+    """As drawn: in the units of the axes, each with its own times; lines across a panel are left out."""
+    figure = pl.plot.series(chain, "c.angle", "tip_position a y", zoom=(0.4, 0.5))
+    pl.plot.save(figure, tmp_path / "curves.csv")
+    with open(tmp_path / "curves.csv", newline="") as file:
+        heads, *rows = csv.reader(file)
+    assert heads[:2] == ["1 falling chain ss-ss-ss: c.angle: x", "1 falling chain ss-ss-ss: c.angle: angle, rad"]
+    assert heads[4:6] == ["3: a y: time, s", "3: a y: tip position, m"] and len(heads) == 8
+    assert np.array_equal([float(row[1]) for row in rows], chain["c.angle"])
+    pl.plot.save(pl.plot.balance_error(chain), tmp_path / "error.csv")  # one curve, and the line of its largest value
+    with open(tmp_path / "error.csv", newline="") as file:
+        assert len(next(csv.reader(file))) == 2
+
+
+def test_a_schematic_names_links_with_lengths_and_joints_with_coordinates(chain, crank):
+    figure = pl.plot.mechanism(chain, time=0.0, labels=True)
+    words = [text.get_text() for text in figure.axes[0].texts]
+    assert {"a, 1 m", "b, 1 m", "c, 1 m", "x, y, angle", "angle", "g", "x", "y"} <= set(words)
+    assert figure.axes[0].get_xlim()[1] < 2.0  # the posture shown, not the whole motion
+    words = [text.get_text() for text in pl.plot.mechanism(crank, time=0.0, labels=True).axes[0].texts]
+    assert {"crank, 0.153 m", "rod, 0.306 m", "slider"} <= set(words)
+
+
+@pytest.mark.parametrize(("gravity", "vertical", "down"), [((0, -9.81, 0), 1, -1), ((0, 9.81, 0), 1, 1), ((0, 0, -9.81), 2, -1)])
+def test_gravity_points_down_the_page_in_space_too(gravity, vertical, down):
+    from mpl_toolkits.mplot3d import proj3d
+
+    system = pl.System("pendulum", gravity)
+    system.add(
+        "rod",
+        pl.RigidBody(mass=1.0, inertia=(0.1, 0.2, 0.3), com=(0.5, 0.0, 0.0), tip=(1.0, 0.0, 0.0)),
+        joint=pl.Spherical(angular_velocity=(1.0, 2.0, 3.0)),
+    )
+    axes = pl.plot.mechanism(pl.simulate(system, 0.5, save=0.01), time=0.5).axes[0]
+    axes.figure.canvas.draw()
+    foot, head = np.zeros(3), np.zeros(3)
+    head[vertical] = down
+    (_, low, _), (_, high, _) = (proj3d.proj_transform(*point, axes.get_proj()) for point in (head, foot))
+    assert low < high

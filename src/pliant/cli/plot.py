@@ -32,7 +32,9 @@ def plot(
             help="The result of a run (of kind series: of several), the folder of a sweep, or a model (of kind law or shapes).",
         ),
     ] = None,
-    out: Annotated[Path | None, typer.Option("--out", help="Output file: PNG, PDF or SVG; default: RESULT_KIND.png.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Output file: PNG, PDF, SVG, or CSV with the curves; default: RESULT_KIND.png.")
+    ] = None,
     kind: Annotated[str | None, typer.Option("--kind", help="Kind of picture; --list prints all kinds; default: overview.")] = None,
     names: Annotated[
         list[str] | None,
@@ -49,6 +51,7 @@ def plot(
         float | None, typer.Option("--time", parser=seconds, metavar="TIME", help="Time of a still picture of the mechanism, s.")
     ] = None,
     scale: Annotated[float | None, typer.Option("--scale", help="Magnification of deformations.")] = None,
+    labels: Annotated[bool, typer.Option("--labels", help="A schematic of the mechanism: frames, names, lengths, joints.")] = False,
     zoom: Annotated[
         str | None, typer.Option("--zoom", help="Number of the contact to enlarge, or none; of kind series BEGIN:END, times.")
     ] = None,
@@ -81,7 +84,7 @@ def plot(
     file = files[0]
     if file.is_dir():
         alien = {"--kind": kind, "--at": at, "--time": time, "--scale": scale, "--zoom": zoom, "--reference": reference,
-                 "--figsize": figsize, "a second file": files[1:] or None}  # fmt: skip
+                 "--figsize": figsize, "--labels": labels or None, "a second file": files[1:] or None}  # fmt: skip
         draw_sweep(file, out, names, reduce, where, alien, quiet, as_json)
         return
     for option, given in (("--reduce", reduce), ("--where", where)):
@@ -98,7 +101,7 @@ def plot(
     check_target("--out", target)
     draw = PLOTS[kind] if kind in PLOTS else MODEL_PLOTS[kind][0]
     chosen: dict[str, Any] = {"names": names, "bodies": names, "times": at, "time": time, "scale": scale, "zoom": _zoom(zoom),
-                              "reference": reference, "figsize": _size(figsize)}  # fmt: skip
+                              "reference": reference, "figsize": _size(figsize), "labels": labels or None}  # fmt: skip
     if kind in MODEL_PLOTS:
         chosen["names"] = chosen["bodies"] = None
     options = _options(kind, draw, chosen)
@@ -174,7 +177,7 @@ def _size(text: str | None) -> tuple[float, float] | None:
 
 
 OF_OPTION = {"names": "--name", "bodies": "--name", "times": "--at", "time": "--time", "scale": "--scale", "zoom": "--zoom",
-             "reference": "--reference", "figsize": "--figsize"}  # fmt: skip
+             "reference": "--reference", "figsize": "--figsize", "labels": "--labels"}  # fmt: skip
 
 
 def _options(kind: str, draw: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from pliant.gallery.parallel_robot.claims import REACTIONS_AT, Study, claims
 from pliant.gallery.parallel_robot.figures import figures
 from pliant.gallery.parallel_robot.runs import OTHER_RULES, PAPERS, STIFFNESSES, Run, derivations, inverse, run, run_springs
 from pliant.gallery.parallel_robot.system import T_LOOP
-from pliant.gallery.reproduction import Progress, Summary, save_figures, save_result, summary_of, write_summary
+from pliant.gallery.reproduction import PNG, Pictures, Progress, Summary, save_figures, save_result, summary_of, write_summary
 
 COMPUTING = 0.8  # of the whole
 DAMPING = 100.0  # N s/m: gives damping ratios of 0.026 to 0.080 for the six oscillations at REACTIONS_AT
@@ -26,13 +26,13 @@ LOOP_ROWS = 401
 BEGINNING = np.linspace(0.0, 0.2, 1001)  # s: enough rows for oscillations of 255 Hz
 
 
-def reproduce(out: Path, progress: Progress) -> Summary:
+def reproduce(out: Path, progress: Progress, pictures: Pictures = PNG) -> Summary:
     """Run, draw and write everything into a folder that exists; returns what summary.json holds."""
     study = compute(progress)
     runs = cases(study)
     for name, done in runs.items():
         save_result(out, name.replace("/", "-"), done.result)
-    save_figures(out, figures(study), progress, COMPUTING)
+    save_figures(out, figures(study), progress, COMPUTING, pictures)
     entries = {name: done.case for name, done in runs.items()}
     summary = summary_of("parallel-robot", entries, claims(study), study, inverse=study.inverse.case)
     write_summary(out, summary)

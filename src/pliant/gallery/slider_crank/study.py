@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pliant.gallery.reproduction import Progress, Summary, save_figures, save_result, summary_of, write_summary
+from pliant.gallery.reproduction import PNG, Pictures, Progress, Summary, save_figures, save_result, summary_of, write_summary
 from pliant.gallery.slider_crank.claims import Study, claims
 from pliant.gallery.slider_crank.figures import figures
 from pliant.gallery.slider_crank.runs import Driven, Run, delivered_restitution, drive, drive_all, run, run_all
@@ -20,7 +20,7 @@ ELEMENTS = (1, 2, 4, 8)
 COMPUTING, IMPACTS = 0.7, 0.8  # fraction of the progress, and fraction of that
 
 
-def reproduce(out: Path, progress: Progress) -> Summary:
+def reproduce(out: Path, progress: Progress, pictures: Pictures = PNG) -> Summary:
     """Run, draw and write everything into a folder that exists; returns what summary.json holds."""
     study = compute(progress)
     runs: dict[str, Run | Driven] = {
@@ -31,7 +31,7 @@ def reproduce(out: Path, progress: Progress) -> Summary:
     }
     for name, done in runs.items():
         save_result(out, name.replace("/", "-"), done.stored)
-    save_figures(out, figures(study), progress, COMPUTING)
+    save_figures(out, figures(study), progress, COMPUTING, pictures)
     summary = summary_of("slider-crank", {name: done.case for name, done in runs.items()}, claims(study), study)
     write_summary(out, summary)
     progress("done", 1.0)

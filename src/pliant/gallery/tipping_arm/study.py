@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
-from pliant.gallery.reproduction import Progress, Summary, save_figures, save_result, summary_of, write_summary
+from pliant.gallery.reproduction import PNG, Pictures, Progress, Summary, save_figures, save_result, summary_of, write_summary
 from pliant.gallery.tipping_arm import spin_up
 from pliant.gallery.tipping_arm.claims import BENDINGS, SOFTER, Study, claims
 from pliant.gallery.tipping_arm.figures import figures
@@ -23,13 +23,13 @@ SPIN_UP_MODES = (1, 2, 3, 4)
 IMPACT_OVER = 0.41  # s: the first impact is over by then; only the peak of its force is used
 
 
-def reproduce(out: Path, progress: Progress) -> Summary:
+def reproduce(out: Path, progress: Progress, pictures: Pictures = PNG) -> Summary:
     """Run, draw and write everything into a folder that exists; returns what summary.json holds."""
     study = compute(progress)
     for name, done in study.runs.items():
         if name.startswith("down45/full/hertz/"):
             save_result(out, name.replace("/", "-"), done.result)
-    save_figures(out, figures(study), progress, COMPUTING)
+    save_figures(out, figures(study), progress, COMPUTING, pictures)
     spins = {name: done.entry for name, done in study.spin_up.items()}
     summary = summary_of("tipping-arm", study.entries, claims(study), study, spin_up=spins)
     summary["warnings"] |= study.undrawn

@@ -15,6 +15,7 @@ from pliant.host.atomic_files import atomic_write
 from pliant.show.plot.bode import bode
 from pliant.show.plot.campbell import campbell
 from pliant.show.plot.contact_forces import contact_forces
+from pliant.show.plot.curves import write_curves
 from pliant.show.plot.energy import balance_error, energies, ledger
 from pliant.show.plot.friction import friction
 from pliant.show.plot.laws import law, laws_of
@@ -49,7 +50,10 @@ MODEL_PLOTS: dict[str, tuple[Callable[..., Figure], Callable[[System], Mapping[s
 
 
 def save(figure: Figure, target: str | Path) -> None:
-    """Write a picture; the file appears complete or not at all."""
+    """Write a picture, or its curves as a table (.csv); the file appears complete or not at all."""
+    if Path(target).suffix == ".csv":
+        write_curves(figure, target)
+        return
     with atomic_write(target) as draft, _laid_out(figure):
         figure.savefig(draft, format=draft.suffix[1:] or "png")
 

@@ -22,6 +22,7 @@ Floats = NDArray[np.float64]
 
 SNAPSHOTS = 6  # snapshots if the user gives no times
 ACROSS = 3
+ROOM = 0.04  # around a schematic, as a fraction of its extent
 GHOSTS = 7  # times at which `paths` shows the links
 NEAR, TALL, MARGIN = 0.6, 4.0, 0.9  # inches: smallest and largest height of a panel, and the space for titles and numbers
 
@@ -33,6 +34,7 @@ def mechanism(
     scale: float = 1.0,
     time: float | None = None,
     *,
+    labels: bool = False,
     ax: Any = None,
     figsize: Size = None,
 ) -> Figure:
@@ -40,7 +42,7 @@ def mechanism(
 
     time: a single time instead, for a still picture. Deformation is magnified relative to the undeformed beam, which is dotted,
     or relative to the line through the points held by loops and contacts, so that these do not move; a clamped root stays clamped.
-    Positions between rows are interpolated.
+    Positions between rows are interpolated. labels: a schematic, with frames, names, lengths and the coordinates of joints.
     """
     if time is not None:
         if times is not None:
@@ -49,11 +51,15 @@ def mechanism(
     scene = Scene(result, _number("scale", scale))
     result = scene.result
     chosen = np.linspace(result.time[0], result.time[-1], SNAPSHOTS) if times is None else _times(result, times)
+    if labels:
+        scene.box = _box(scene, chosen)
     sketch = Sketch(scene)
     made, panels = snapshots(sketch, len(chosen), ax, figsize)
     for panel, t in zip(panels, chosen, strict=True):
         sketch.prepare(panel)
         sketch.draw(panel, float(t))
+        if labels:
+            sketch.label(panel, float(t))
         panel.set_title(f"{t:.4g} s", loc="left")
         if scene.flat:
             panel.label_outer()
@@ -63,6 +69,14 @@ def mechanism(
     else:
         entitle(made, panels, title, ax)
     return made
+
+
+def _box(scene: Scene, times: Floats) -> tuple[Floats, Floats]:
+    """The corners of what is seen at these times, with room for names."""
+    found = np.concatenate([*(points.reshape(-1, 3) for points in scene.positions(times)), scene.drawing.ground])
+    low, high = found.min(axis=0), found.max(axis=0)
+    room = np.where(high > low, ROOM * np.max(high - low), 0.0)  # what is flat stays flat
+    return low - room, high + room
 
 
 def snapshots(sketch: Sketch, count: int, ax: Any = None, figsize: Size = None) -> tuple[Figure, list[Any]]:
