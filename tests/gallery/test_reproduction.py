@@ -17,7 +17,7 @@ from pliant.gallery.reproduction import REPRODUCTIONS, Claim, print_claims, summ
 from studies import alike, check_page, check_picture, make_systems
 
 runner = CliRunner()
-FIGURES = [*(f"fig{number:02d}.png" for number in range(4, 15)), "half.png"]
+FIGURES = [*(f"fig{number:02d}.png" for number in range(1, 15)), "table1.png", "table2.png", "half.png", "methods.png"]
 FINAL = [f"{name}{dot}" for dot in ("", "_dot") for name in ("q1", "delta1", "q2", "delta2", "q3", "delta3", "X1", "X2")]
 
 
@@ -33,7 +33,7 @@ def written(tmp_path_factory):
 def test_all_files_are_there_and_nothing_else(written):
     out, _, _ = written
     names = {path.name for path in out.iterdir()}
-    assert names == {"summary.json", *FIGURES, *(f"{modes}.nc" for modes in MODE_SETS)}
+    assert names == {"summary.json", "table3.csv", *FIGURES, *(f"{modes}.nc" for modes in MODE_SETS)}
     for figure in FIGURES:
         assert (out / figure).read_bytes().startswith(b"\x89PNG")
         assert (out / figure).stat().st_size > 20_000
@@ -162,7 +162,7 @@ def test_studies_are_imported_only_when_asked_for():
 
 def test_the_committed_page_is_what_the_command_gives(written):
     out, _, summary = written
-    check_page("falling-chain", out, summary, varying=("half",))
+    check_page("falling-chain", out, summary, varying=("half", "methods"))
 
 
 def test_the_check_of_pages_finds_stale_numbers_words_and_colours(written, tmp_path):

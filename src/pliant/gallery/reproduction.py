@@ -98,6 +98,12 @@ def warnings_of(study: Any, name: str = "") -> Iterator[tuple[str, list[str]]]:
         yield from warnings_of(part, name if isinstance(part, Result) else f"{name}/{key}".lstrip("/"))
 
 
+def with_methods(summary: Summary, methods: Mapping[str, Result]) -> Summary:
+    """The summary with the warnings of runs by the paper's own method."""
+    told = {f"methods/{name}": list(run.warnings) for name, run in methods.items() if run.warnings}
+    return {**summary, "warnings": {**summary["warnings"], **told}}
+
+
 def write_summary(out: Path, summary: Summary) -> Path:
     """Write summary.json, complete or not at all; nan and inf, which JSON cannot represent, are refused."""
     text = json.dumps(summary, indent=1, allow_nan=False) + "\n"
@@ -203,6 +209,27 @@ def shared_legend(figure: Figure, axes: Any) -> None:
     figure.legend(handles, names, loc="outside upper center", ncols=min(len(names), 6), fontsize="small")
 
 
+def schematic(result: Result, time: float = 0.0, **options: Any) -> Callable[[], Figure]:
+    """A drawing of the mechanism at one time, as papers have it, with frames, names and lengths."""
+    return lambda: plot.mechanism(result, time=time, labels=True, **options)
+
+
+def by_method(ours: Result, others: Mapping[str, Result], *names: str) -> Callable[[], Figure]:
+    """The paper's own method and formulation beside ours: the motion, and what others differ from ours."""
+
+    def draw() -> Figure:
+        figure, axes = panels(len(names), 2, height=2.2, sharex=True)
+        whole, apart = (list(axes[:, k]) for k in (0, 1))
+        plot.series({"ours": ours, **others}, *names, ax=whole)
+        plot.series(others, *names, reference=ours, ax=apart)
+        for column, words in ((whole, "the motion"), (apart, "less ours")):
+            column[0].set_title(words, fontsize="medium", loc="left")
+            column[0].legend(fontsize="small")
+        return figure
+
+    return draw
+
+
 def save_result(out: Path, name: str, result: Result) -> Path:
     """One result as netCDF."""
     target = out / f"{name}.nc"
@@ -220,7 +247,8 @@ def save_figures(
     for k, (name, drawn) in enumerate(draw.items()):
         progress(f"drawing {name}", begin + (1.0 - begin) * k / len(draw))
         if isinstance(drawn, Table):
-            write_table(out / f"{name}.csv", drawn.heads, (map(words, row) for row in drawn.rows))
+            rows = ([words(cell) if isinstance(cell, tuple) else cell for cell in row] for row in drawn.rows)
+            write_table(out / f"{name}.csv", drawn.heads, rows)
             continue
         figure = drawn()
         plot.save(figure, out / f"{name}.{pictures.format}")

@@ -35,8 +35,8 @@ def series(
 ) -> Figure:
     """Any quantities over time, of one run or of several: "arm.angle", "v arm.angle", "tip_position arm y", "reaction_force arm".
 
-    results: a run, several, or several by the names that the legend gives them. One run: quantities of the same kind and unit share
-    a panel. Several: one panel for each number, one line for each run. Default: all coordinates.
+    results: a run, several, or several by the names that the legend gives them. Of a run, quantities of the same kind and unit
+    share a panel. Of several, each number has a panel and each run a line. Default: all coordinates.
     reference: a run that is subtracted from the others, with its rows interpolated linearly where theirs are at other times.
     zoom: (begin, end), s; a second panel beside each shows this part of the time enlarged.
     """
@@ -44,16 +44,17 @@ def series(
     window = _window(runs, zoom)
     asked = list(names) or list(next(iter(runs.values())).labels["coordinate"])
     lines = [(run, name, column) for name, run in runs.items() for column in columns_of(run, "plot series", asked)[1:]]
-    panels = _panels(lines, alone=len(runs) == 1)
+    alone = isinstance(results, Result)
+    panels = _panels(lines, alone)
     made, axes = figure(len(panels), 1 if window is None else 2, ax=ax, figsize=figsize, height=2.6 if len(panels) < 5 else 2.0,
                         width=8.0 if window is None else 11.0, sharex="col")  # fmt: skip
     for k, (row, (quantity, group)) in enumerate(zip(axes, panels.items(), strict=True)):
         _draw(row, quantity, group, reference, window, many=len(runs))
-        if len(runs) == 1 or k == 0:
+        if alone or k == 0:
             legend(row[-1], left_out=len(group) - MOST_LINES)
     for panel in axes[-1]:
         panel.set_xlabel(TIME)
-    title = next(iter(runs)) if len(runs) == 1 else ", ".join(dict.fromkeys(run.name for run in runs.values()))
+    title = next(iter(runs)) if alone else ", ".join(dict.fromkeys(run.name for run in runs.values()))
     axes[0, 0].set_title(title + ("" if reference is None else f", minus {reference.name}"))
     return made
 
