@@ -9,29 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.gallery.falling_chain import system as paper
 from pliant.gallery.falling_chain.claims import MEAN_ERROR, SENSITIVE, Study
 from pliant.gallery.falling_chain.runs import PAPERS_RTOL, Run
-from pliant.gallery.falling_chain.system import (
-    AIR,
-    AREA,
-    ENDS,
-    FRICTION,
-    INERTIA,
-    LENGTH,
-    MODE_SETS,
-    MU,
-    RESTITUTION,
-    ROTARY,
-    SHEAR,
-    SHEAR_FACTOR,
-    STIFFNESS,
-    V0,
-    V1,
-    VISCOSITY,
-    YOUNG,
-    link,
-    shape,
-)
+from pliant.gallery.falling_chain.system import ENDS, FRICTION, LENGTH, MODE_SETS, V0, V1, link, shape
 from pliant.gallery.reproduction import Table, by_method, label, panels, schematic, shared_legend
 from pliant.model.friction_law import Ambrosio, BengisuAkay, Coulomb, CoulombStiction, CoulombViscous, Karnopp, Stribeck
 from pliant.show import plot
@@ -65,11 +46,11 @@ STATIC_FRICTION = (Coulomb(mu=0.1), CoulombStiction(mu_static=0.15, mu_kinetic=F
                    BengisuAkay(mu_static=0.15, mu_kinetic=FRICTION, v0=2e-3, xi=800.0),
                    Ambrosio(mu=FRICTION, v0=V0, v1=V1))  # fmt: skip
 TABLE_3 = Table(("quantity", "value", "unit"), (
-    ("length l", LENGTH, "m"), ("cross-section A", AREA, "m^2"), ("mass per length mu", MU, "kg/m"),
-    ("second moment I", INERTIA, "m^4"), ("rotary inertia J3", ROTARY, "kg m"), ("E", YOUNG, "Pa"), ("G", SHEAR, "Pa"),
-    ("shear factor k", SHEAR_FACTOR, "1"), ("Kelvin-Voigt Kv", VISCOSITY, "Pa s"), ("air gamma", AIR, "kg/(m s)"),
-    ("restitution", RESTITUTION, "1"), ("K", STIFFNESS, "N/m^1.5"), ("friction mu_k", FRICTION, "1"), ("v0", V0, "m/s"),
-    ("v1", V1, "m/s"),
+    ("length l", LENGTH, "m"), ("cross-section A", paper.AREA, "m^2"), ("mass per length mu", paper.MU, "kg/m"),
+    ("second moment I", paper.INERTIA, "m^4"), ("rotary inertia J3", paper.ROTARY, "kg m"), ("E", paper.YOUNG, "Pa"),
+    ("G", paper.SHEAR, "Pa"), ("shear factor k", paper.SHEAR_FACTOR, "1"), ("Kelvin-Voigt Kv", paper.VISCOSITY, "Pa s"),
+    ("air gamma", paper.AIR, "kg/(m s)"), ("restitution", paper.RESTITUTION, "1"), ("K", paper.STIFFNESS, "N/m^1.5"),
+    ("friction mu_k", FRICTION, "1"), ("v0", V0, "m/s"), ("v1", V1, "m/s"),
 ))  # fmt: skip
 
 Line = tuple[str, Floats, dict[str, Any]]  # name, values, style

@@ -9,25 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.gallery.parallel_robot import system as paper
 from pliant.gallery.parallel_robot.claims import BELOW, EXACT_SECONDS, PAPER_SECONDS, REACTIONS_AT, Study
 from pliant.gallery.parallel_robot.runs import Run, tip_forces
-from pliant.gallery.parallel_robot.system import (
-    BASE,
-    INERTIA_LOWER,
-    INERTIA_PLATFORM,
-    INERTIA_UPPER,
-    LEGS,
-    LOWER,
-    MASS_LOWER,
-    MASS_PLATFORM,
-    MASS_UPPER,
-    PLATFORM,
-    RADIUS,
-    T_END,
-    T_LOOP,
-    UPPER,
-    rose,
-)
+from pliant.gallery.parallel_robot.system import LEGS, T_END, T_LOOP, rose
 from pliant.gallery.reproduction import Table, by_method, label, panels, schematic, shared_legend
 from pliant.results.result import Result
 from pliant.show import plot
@@ -46,9 +31,10 @@ ENVELOPE = 10  # rows of 0.01 s: the errors oscillate faster than a page can sho
 SHOWN = ("1e2", "1e3", "1e4", "1e5", "1e6", None)  # Ks of fig. 4; None: multipliers. 1e7 and 1e8 look like the last
 SOFT, APART = "1e1", 0.4  # Ks, and the time, s, at which figs. 1 and 3 show springs that have stretched
 TABLE_1 = Table(("quantity", "value", "unit"), (
-    ("l1", UPPER, "m"), ("l2", LOWER, "m"), ("side of the base S_B", BASE, "m"), ("side of the platform S_P", PLATFORM, "m"),
-    ("m1", MASS_UPPER, "kg"), ("m2", MASS_LOWER, "kg"), ("m_P", MASS_PLATFORM, "kg"), ("I1", INERTIA_UPPER, "kg m^2"),
-    ("I2", INERTIA_LOWER, "kg m^2"), ("I_P", INERTIA_PLATFORM, "kg m^2"), ("r0", RADIUS, "m"),
+    ("l1", paper.UPPER, "m"), ("l2", paper.LOWER, "m"), ("side of the base S_B", paper.BASE, "m"),
+    ("side of the platform S_P", paper.PLATFORM, "m"), ("m1", paper.MASS_UPPER, "kg"), ("m2", paper.MASS_LOWER, "kg"),
+    ("m_P", paper.MASS_PLATFORM, "kg"), ("I1", paper.INERTIA_UPPER, "kg m^2"), ("I2", paper.INERTIA_LOWER, "kg m^2"),
+    ("I_P", paper.INERTIA_PLATFORM, "kg m^2"), ("r0", paper.RADIUS, "m"),
 ))  # fmt: skip
 Series = Callable[[Run], Floats]
 

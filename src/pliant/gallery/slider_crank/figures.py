@@ -10,23 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.gallery.reproduction import Table, by_method, label, panels, schematic, shared_legend
+from pliant.gallery.slider_crank import system as paper
 from pliant.gallery.slider_crank.claims import Study
 from pliant.gallery.slider_crank.runs import TURN, Run
-from pliant.gallery.slider_crank.system import (
-    CRANK,
-    OBSTACLE,
-    RADIUS,
-    RATIOS,
-    RESTITUTION,
-    ROD,
-    SLIDER_MASS,
-    SPEED,
-    SPHERE,
-    START,
-    STEEL,
-    TOUCH,
-    slider_crank,
-)
+from pliant.gallery.slider_crank.system import RESTITUTION, SLIDER_MASS, SPHERE, STEEL, TOUCH, slider_crank
 from pliant.model.hertz import hertz_stiffness
 from pliant.model.normal_law import Hertz
 from pliant.results.result import Result
@@ -45,10 +32,10 @@ STYLES: dict[str, dict[str, Any]] = {
 }
 BENT, FIG_1_SCALE = 0.05, 3.0  # s, and times the deformation, of fig. 1
 TABLE_1 = Table(("quantity", "value", "unit"), (
-    ("crank", CRANK, "m"), ("rod", ROD, "m"), ("radius of both", RADIUS, "m"), ("density", STEEL.density, "kg/m^3"),
-    ("E", STEEL.E, "Pa"), ("slider", SLIDER_MASS, "kg"), ("radius of the spheres", SPHERE, "m"), ("obstacle at", OBSTACLE, "m"),
-    ("restitution", RESTITUTION, "1"), ("damping ratios", RATIOS, "1"), ("initial angle", START, "rad"),
-    ("initial speed", SPEED, "rad/s"),
+    ("crank", paper.CRANK, "m"), ("rod", paper.ROD, "m"), ("radius of both", paper.RADIUS, "m"),
+    ("density", STEEL.density, "kg/m^3"), ("E", STEEL.E, "Pa"), ("slider", SLIDER_MASS, "kg"),
+    ("radius of the spheres", SPHERE, "m"), ("obstacle at", paper.OBSTACLE, "m"), ("restitution", RESTITUTION, "1"),
+    ("damping ratios", paper.RATIOS, "1"), ("initial angle", paper.START, "rad"), ("initial speed", paper.SPEED, "rad/s"),
 ))  # fmt: skip
 MATERIAL_COLOURS = {"steel": "#00408a", "copper": "#c8691c", "aluminium": "#4a9b7f"}
 ZOOM = (0.0367, 0.0371)  # s, the double hit

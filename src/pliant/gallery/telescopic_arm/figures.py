@@ -10,21 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.gallery.reproduction import Table, by_method, label, panels, schematic, shared_legend
+from pliant.gallery.telescopic_arm import system as paper
 from pliant.gallery.telescopic_arm.claims import Study
 from pliant.gallery.telescopic_arm.runs import Run
-from pliant.gallery.telescopic_arm.system import (
-    AREA,
-    FORCES,
-    GRAVITY,
-    INERTIA,
-    LENGTH,
-    MODE_COUNTS,
-    MODELS,
-    MU,
-    SHEAR,
-    START,
-    YOUNG,
-)
+from pliant.gallery.telescopic_arm.system import FORCES, LENGTH, MODE_COUNTS, MODELS, START
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -44,9 +33,9 @@ MODE_STYLES: Mapping[int, dict[str, Any]] = {
 TIME = "time, s"
 FIG_1_SCALE = 400.0  # of the deformation
 TABLE_1 = Table(("quantity", "value", "unit"), (
-    ("length L", LENGTH, "m"), ("cross-section A", AREA, "m^2"), ("second moment I", INERTIA, "m^4"),
-    ("mass per length mu", MU, "kg/m"), ("E", YOUNG, "Pa"), ("G", SHEAR, "Pa"),
-    ("g (the plane must be horizontal)", GRAVITY, "m/s^2"),
+    ("length L", LENGTH, "m"), ("cross-section A", paper.AREA, "m^2"), ("second moment I", paper.INERTIA, "m^4"),
+    ("mass per length mu", paper.MU, "kg/m"), ("E", paper.YOUNG, "Pa"), ("G", paper.SHEAR, "Pa"),
+    ("g (the plane must be horizontal)", paper.GRAVITY, "m/s^2"),
 ))  # fmt: skip
 FLOOR = 1e-17  # J, drawn instead of zero on the logarithmic axis
 FIRST = 0.05  # s of the prescribed motion, enlarged

@@ -13,7 +13,7 @@ from pliant.errors import ModelError
 from pliant.model.friction_law import BristleLaw, FrictionLaw
 from pliant.model.joint_friction import JointFriction
 from pliant.model.normal_law import NormalLaw
-from pliant.show.plot.style import QUIET, Size, figure, legend, look, prefixed, styled
+from pliant.show.plot.style import QUIET, Size, figure, legend, look, prefixed, styled, told_apart
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -70,10 +70,7 @@ def _named(laws: Any) -> dict[str, Law]:
         raise ModelError.of("plot law", "laws", "must be normal laws, friction laws or joint frictions", laws)
     if isinstance(many, Mapping):
         return dict(zip(map(str, many), each, strict=True))
-    words = [type(one).__name__ for one in each]
-    return {
-        word if words.count(word) == 1 else f"{word} ({k + 1})": one for k, (word, one) in enumerate(zip(words, each, strict=True))
-    }
+    return dict(zip(told_apart([type(one).__name__ for one in each]), each, strict=True))
 
 
 def _draw_normal(panel: Any, laws: Mapping[str, NormalLaw], speed: float | None, mass: float) -> None:

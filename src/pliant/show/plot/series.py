@@ -12,7 +12,7 @@ from pliant.errors import ModelError
 from pliant.results.columns import Column, blocks_of, columns_of
 from pliant.results.result import Result
 from pliant.show.plot.over_time import is_mode
-from pliant.show.plot.style import MOST_LINES, PALETTE, QUIET, TIME, Size, figure, legend, look, prefixed, styled
+from pliant.show.plot.style import MOST_LINES, PALETTE, QUIET, TIME, Size, figure, legend, look, prefixed, styled, told_apart
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -70,9 +70,7 @@ def _named(results: Results) -> dict[str, Result]:
         return dict(zip(map(str, results), runs, strict=True))
     varied = [name for name in runs[0].parameters if len({run.parameters.get(name) for run in runs}) > 1]
     words = [", ".join(f"{name} = {run.parameters.get(name, np.nan):.6g}" for name in varied) or run.name for run in runs]
-    return {
-        word if words.count(word) == 1 else f"{word} ({k + 1})": run for k, (word, run) in enumerate(zip(words, runs, strict=True))
-    }
+    return dict(zip(told_apart(words), runs, strict=True))
 
 
 def _window(runs: Mapping[str, Result], zoom: tuple[float, float] | None) -> tuple[float, float] | None:

@@ -170,6 +170,11 @@ def lines(axes: Any, x: Floats, series: Sequence[tuple[str, Floats]], quantity: 
     legend(axes, left_out=len(series) - MOST_LINES)
 
 
+def told_apart(words: Sequence[str]) -> list[str]:
+    """Names of lines, numbered where they are the same."""
+    return [word if words.count(word) == 1 else f"{word} ({k})" for k, word in enumerate(words, start=1)]
+
+
 def legend(axes: Any, left_out: int = 0) -> None:
     """Put a legend to the right of the panel, where it hides nothing."""
     handles, _ = axes.get_legend_handles_labels()
