@@ -56,7 +56,7 @@ def check_numbers_are_read(system, formulation="articulated"):
     traced = trace_lowered(lowered, cache=None)
     rng, made = np.random.default_rng(7), []
     change = changed(rng)
-    system, tree, near, _, _, scale, _ = Changing(lambda x: made.append(change(x)) or made[-1]).visit(lowered.root)
+    system, tree, near, _, _, scale, *_ = Changing(lambda x: made.append(change(x)) or made[-1]).visit(lowered.root)
     start = replace(lowered.start, scale=scale)
     folded = Trace(system, lowered.formulation, near, lowered.t_start, tree, start)
     other = folded.finish(lowered, Numbers(Graph()), None)

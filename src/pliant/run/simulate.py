@@ -52,6 +52,8 @@ if TYPE_CHECKING:  # casadi and LLVM are imported when a run begins
 
 AUTO = "auto"  # the method Auto() by its name
 DEPENDENT = 1e-5  # of the smallest singular value that the rows held had at the start: they hardly hold in some direction
+WEAK = 1e-3  # of the same: redundant rows may hold better
+EXCHANGES = 3  # how often a run is repeated with other sums of its closures' redundant rows
 PIECES_AT_ONCE = 256  # pieces of time per call of the loop, so that memory stays small however many there are
 _UNRESOLVED = (
     "a motion, drive, load or condition given as a formula of time changes within less than {:.2g} s, the shortest interval that "
@@ -171,9 +173,12 @@ def run_to_end(
     settings |= {} if names is None else {"keep": names}
 
     def run_with(make_sink: MakeSink | None) -> tuple[Run, Result]:
-        with stages.stage("setup"):
-            run = Run(compiled, method, t_start, t_end, times, max_steps, max_seconds, state, stages, tape, make_sink)
-        run.go(progress)
+        held: Compiled | None = compiled
+        while held is not None:
+            with stages.stage("setup"):
+                run = Run(held, method, t_start, t_end, times, max_steps, max_seconds, state, stages, tape, make_sink)
+            run.go(progress)
+            held = run.held_better()
         traced = compiled.traced
         return run, run.collect(Provenance(traced.original, settings, run.t_first, traced.parameter_values))
 
@@ -246,12 +251,18 @@ def compiled_for(
     return compiled
 
 
-def with_parameters(compiled: Compiled, parameters: Mapping[str, float]) -> Compiled:
-    """The same System with other parameter values; nothing is compiled if the structure stays the same."""
+def with_parameters(
+    compiled: Compiled, parameters: Mapping[str, float], hold_at: Sequence[NDArray[np.float64]] | None = None
+) -> Compiled:
+    """The same System with other parameter values; nothing is compiled if the structure stays the same.
+
+    hold_at: positions in which the rows of its closures must hold it; default: as before.
+    """
     traced = compiled.traced
     values = {**traced.parameter_values, **parameters}
     cached = compiled.structure.cache is not None
-    return compile_system(traced.original, traced.formulation, cached, near=traced.near, t_start=traced.t_start, parameters=values)
+    return compile_system(traced.original, traced.formulation, cached, near=traced.near, t_start=traced.t_start, parameters=values,
+                          hold_at=traced.hold_at if hold_at is None else hold_at)  # fmt: skip
 
 
 def check_compiled(traced: TracedSystem, near: float | None, t_start: float) -> None:
@@ -373,22 +384,39 @@ class Run:
             f"no longer valid (such as a telescopic link out of its sleeve){lightened(self.traced.system)}"
         )
 
-    def _lost_hold(self) -> str:
-        """Why steps became too small, if nearly dependent rows of closed loops are the cause; else empty."""
+    def _hold(self) -> float:
+        """The smallest singular value of the rows of closures that the run holds, over that at its start."""
         if self.traced.partition is None:
-            return ""
+            return 1.0
         rows_at, count = self.traced.partition[0].casadi, self.traced.held
         start = (self.stops[0], self.y0, self.traced.parameters(*self.stops[:2]))
         weakest = []
         for t, y, p in (start, (self.stepper.t, self.stepper.y, self.stepper.p)):
             rows = np.array(rows_at(t, y, p)).ravel()[2 * count :].reshape(count, -1)  # after C and C'
             weakest.append(float(np.linalg.svd(rows, compute_uv=False)[-1]))
-        if weakest[1] > DEPENDENT * weakest[0]:
+        return weakest[1] / weakest[0]
+
+    def _lost_hold(self) -> str:
+        """Why steps became too small, if nearly dependent rows of closed loops are the cause; else empty."""
+        if self._hold() > DEPENDENT:
             return ""
         return (
             "; the rows of closures that the run holds are nearly dependent there: the loops are near a dead point, or rows that "
             "were redundant at the start would hold them better; start the run nearer to this position"
         )
+
+    def held_better(self) -> Compiled | None:
+        """If loops came open that redundant rows may hold better here: the System with sums of rows, for a run from the start.
+
+        None if the run did not end for this, or was repeated too often.
+        """
+        assert self.outcome is not None
+        traced, at = self.traced, (self.stepper.t, self.stepper.y, self.stepper.p)
+        failed = self.outcome.status in (Status.CAME_OPEN, Status.STEP_TOO_SMALL)
+        if not (failed and traced.implied) or len(traced.hold_at) >= EXCHANGES or self._hold() > WEAK:
+            return None
+        here = values_of(traced, np.array(at[:1]), at[1][None], self.compiled.observe(*at)[None], ("q",))["q"][0]
+        return with_parameters(self.compiled, {}, (*traced.hold_at, here))
 
     def _work_tolerance(self, method: Method, t: float) -> NDArray[np.float64]:
         """The tolerance of works: as for states, but relative to the energy at hand, because each work starts at zero."""

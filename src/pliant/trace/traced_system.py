@@ -87,6 +87,7 @@ class TracedSystem:
     owners: tuple[ParameterOwner, ...]  # of the entries of p, in order
     preparation: Preparation  # how constants follow from numbers
     parameter_values: Mapping[str, float]  # of the user's parameters, by name
+    hold_at: tuple[NDArray[np.float64], ...] = ()  # coordinates beside the start for which the rows held were chosen
 
     @property
     def rhs(self) -> ca.Function:
@@ -189,6 +190,7 @@ class TracedSystem:
             pairs=tuple(slots.of(laws[slots.pair.name]) for slots in self.pairs),
             near=lowered.near,
             t_start=lowered.t_start,
+            hold_at=lowered.hold_at,
             warnings=lowered.warnings,
             redundant=lowered.redundant,
             parameter_values=lowered.parameters,
