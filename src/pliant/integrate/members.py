@@ -163,7 +163,9 @@ def _tally(run: Any, batch: Any, member: int) -> None:
         _add(run, batch, member, int(done[0]), done[7], done[5], done[8], done[9], done[3])
 
 
-def _add(run: Any, batch: Any, member: int, pair: int, impulse: float, force: float, lost: float, rubbed: float, entry: float) -> None:
+def _add(
+    run: Any, batch: Any, member: int, pair: int, impulse: float, force: float, lost: float, rubbed: float, entry: float
+) -> None:
     tally = floats(batch.tally + 8 * TALLIED * (run.n_pairs * member + pair), TALLIED)
     tally[0] += 1.0
     tally[1] += impulse
