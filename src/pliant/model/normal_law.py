@@ -468,8 +468,8 @@ class Impulsive(NormalLaw):
 
 def check_impulsive(part: str, normal: NormalLaw, friction: object) -> None:
     """Friction of impulsive contacts must have a coefficient, for the cone of the impulses, and no states."""
-    known = friction is None or hasattr(friction, "mu") or hasattr(friction, "mu_kinetic")
-    if isinstance(normal, Impulsive) and (not known or getattr(friction, "states", 0)):
+    known = hasattr(friction, "mu") or hasattr(friction, "mu_kinetic")
+    if isinstance(normal, Impulsive) and friction is not None and not (known and friction.states == 0):  # type: ignore[attr-defined]
         rule = "must be a law with a coefficient and without states (such as Karnopp or Coulomb) if normal is Impulsive"
         raise ModelError.of(part, "friction", rule, friction)
 

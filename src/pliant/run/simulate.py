@@ -527,6 +527,7 @@ class Run:
             contacts=self.contact_table(),
             resistance=self.resistance,
             blind=self.stepper.blind,
+            impacts=self.stepper.impacts,
             steps=self.stepper.statistics.accepted,
             gone_on=self.gone_on,
         )

@@ -137,8 +137,8 @@ def contact_events(
     """Events of every pair: its gap; while closed, the peak of its force, its release, a new compression and the corners of its
     friction law.
 
-    growing: rates of the raw forces, and of impulsive contacts the acceleration of the gap, which is only measured; renewals: None for a law that does not use the entry speed; margins: the remaining strength of
-    sticking contacts; near: a distance to watch.
+    growing: rates of the raw forces, and of impulsive contacts the acceleration of the gap, which is only measured; renewals: None
+    for a law that does not use the entry speed; margins: the remaining strength of sticking contacts; near: a distance to watch.
     """
     events: list[Watched] = []
     left = iter(margins)

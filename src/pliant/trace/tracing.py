@@ -349,9 +349,7 @@ class Trace(Signals):
 
     def _events(self) -> list[Watched]:
         contacts, rubbing, friction = self.contacts, self.rubbing, self.friction
-        struck = [is_impulsive(one.kinematics) for one in contacts]
-        growing = self._rates_of([-one.kinematics.closing if rigid else one.raw for one, rigid in zip(contacts, struck, strict=True)],
-                                 self.rates)  # fmt: skip
+        growing = self._rates_of([-c.kinematics.closing if is_impulsive(c.kinematics) else c.raw for c in contacts], self.rates)
         formula = partial(self._formula, t=self.t)
         events = model_events(self.system, self.tree, self.q, self.v, formula, self.stops)
         events += cut_joint_events(self.cut_joint_states, self.stops)

@@ -1,8 +1,9 @@
 """Impacts of impulsive contacts, and which of these contacts rest afterwards.  Compiled.
 
-The rows of a contact are its normal and its tangents. Impulses L change the speeds of the rows from u to u + D L, with D of the whole
-mechanism, its closures included. All contacts that touch are solved together, contact by contact until nothing changes (Jean 1999):
-0 <= L_n, the speed apart at least that of the restitution, one of the two an equality; |L_t| <= mu L_n, against the slip that is left.
+The rows of a contact are its normal and its tangents. Impulses L change the speeds of the rows from u to u + D L, with D of the
+whole mechanism, its closures included. All contacts that touch are solved together, contact by contact until nothing changes (Jean
+1999): 0 <= L_n, the speed apart at least that of the restitution, one of the two an equality; |L_t| <= mu L_n, against the slip that
+is left.
 
 Newton: the restitution is a ratio of speeds, in one phase. Poisson: after a compression, with speeds of zero, an expansion with at
 least the impulse e L_n (Glocker and Pfeiffer 1995).
@@ -49,12 +50,14 @@ from pliant.integrate.memory.run_record import (
 TOUCHING = 1e-9  # m: contacts that are nearer than this touch, as far as an impact elsewhere is concerned
 STILL = 1e-11  # of the speeds of an impact: a contact that separates more slowly stays closed, if it is pressed
 SLOWEST = 1e-13  # m/s: likewise, whatever the speeds
-SWEEPS = 100_000  # over all contacts of an impact
-SETTLED = 1e-15  # of the largest impulse: changes of impulses that end the sweeps
+SWEEPS = 20_000  # over all contacts of an impact
+SETTLED = 1e-14  # of the largest impulse: changes of impulses that end the sweeps
+UNSETTLED = 1e-6  # likewise: more after all sweeps means that there may be none; points of one line that stick converge slowly
 CREATED = 1e-12  # of the energies exchanged in an impact: a gain that is round-off
 HALVINGS = 40  # of the interval of restitutions that create no energy
 TURNS_OF_SLIP = 200  # iterations for the direction of slip in two dimensions
 SMALLEST = 1e-300
+STOPS = 2  # of a struck contact: nothing about it is faster than its floor, so that it comes to rest, whether it approaches or not
 
 
 def strike_at_event(run: Any) -> int:
@@ -91,6 +94,10 @@ def _gather(run: Any) -> float:
             dead[e] = round_off_of_gap(run, k) + max(-gap, 0.0)
             if struck[k]:
                 fastest = max(fastest, -u[pair_place(run, k, KNOCK)])
+    for k in range(run.n_pairs):
+        slow = pair_number(run, k, ENTRY_FLOOR)
+        if struck[k] and fastest <= slow and u[pair_place(run, k, KNOCK)] <= slow:
+            struck[k] = STOPS  # or two contacts could pass ever smaller bounces to each other, as a block that rocks to rest does
     return fastest
 
 
@@ -148,7 +155,7 @@ def _speed(run: Any, r: int) -> float:
 
 def _sweep(run: Any, share: float, expands: bool) -> None:
     """Solve contact after contact until no impulse changes."""
-    struck = ints(run.struck, run.n_pairs)
+    struck, change, largest = ints(run.struck, run.n_pairs), 0.0, 0.0
     for _ in range(SWEEPS):
         change = largest = 0.0
         for k in range(run.n_pairs):
@@ -157,7 +164,8 @@ def _sweep(run: Any, share: float, expands: bool) -> None:
                 change, largest = max(change, moved), max(largest, size)
         if not change > SETTLED * largest:
             return
-    run.n_unsolved += 1
+    if change > UNSETTLED * largest:
+        run.n_unsolved += 1
 
 
 def _solve_contact(run: Any, k: int, share: float, expands: bool) -> tuple[float, float]:
@@ -185,7 +193,8 @@ def _solve_contact(run: Any, k: int, share: float, expands: bool) -> tuple[float
     held = math.sqrt(new_x * new_x + new_y * new_y)
     if held > mu * least:
         new_x, new_y = new_x * mu * least / held, new_y * mu * least / held
-    if free_n + nn * new_n + nx * new_x + ny * new_y < wanted:
+    stops = ints(run.struck, run.n_pairs)[k] == STOPS
+    if stops or free_n + nn * new_n + nx * new_x + ny * new_y < wanted:
         # sticking: the tangential speeds vanish
         bx, by = (yy * nx - xy * ny) * inverse, (xx * ny - xy * nx) * inverse
         gx, gy = (yy * free_x - xy * free_y) * inverse, (xx * free_y - xy * free_x) * inverse
@@ -196,6 +205,8 @@ def _solve_contact(run: Any, k: int, share: float, expands: bool) -> tuple[float
             along_x, along_y = _slip(mu, nn, nx, ny, xx, xy, yy, free_n, free_x, free_y, wanted, new_x, new_y)
             new_n = max((wanted - free_n) / max(nn - mu * (nx * along_x + ny * along_y), SMALLEST), 0.0)
             new_x, new_y = -mu * new_n * along_x, -mu * new_n * along_y
+            if stops and free_n > 0.0:
+                new_n, new_x, new_y = -free_n / nn, 0.0, 0.0
     own[n] = new_n
     change = abs(new_n - old_n)
     if planar:
@@ -257,14 +268,30 @@ def _exchange(run: Any) -> None:
             close(run, k, -u[n], 0.0)
             touch(run, k)[PEAK_FORCE], touch(run, k)[PEAK_TIME] = 0.0, math.nan  # no finite force
     _add(run.y + 8 * run.first_added, run.impact_out + 8 * m * (1 + m + run.n_moving), run.impulses, run.n_added, m)
+    gained = lost = 0.0
     for k in range(run.n_pairs):
-        if not ints(run.struck, run.n_pairs)[k]:
-            continue
-        n = pair_place(run, k, KNOCK)
-        y[pair_place(run, k, IMPULSE)] += total[n]
-        y[pair_place(run, k, LOST)] += 0.5 * total[n] * (u[n] + _speed(run, n))
+        pressed, rubbed = _works(run, k)
+        gained, lost = gained + max(pressed, 0.0) + max(rubbed, 0.0), lost + min(pressed, 0.0) + min(rubbed, 0.0)
+    # what some give, as contacts of one impact may, is taken from the losses of the others, so that none of them adds energy
+    share = max(1.0 + gained / lost, 0.0) if lost < 0.0 else 0.0
+    for k in range(run.n_pairs):
+        if ints(run.struck, run.n_pairs)[k]:
+            pressed, rubbed = _works(run, k)
+            y[pair_place(run, k, IMPULSE)] += total[pair_place(run, k, KNOCK)]
+            y[pair_place(run, k, LOST)] += share * min(pressed, 0.0)
+            y[pair_place(run, k, RUBBED)] += share * min(rubbed, 0.0)
+
+
+def _works(run: Any, k: int) -> tuple[float, float]:
+    """The works of a contact's normal and tangential impulses, J, by the means of the speeds before and after."""
+    pressed = rubbed = 0.0
+    if ints(run.struck, run.n_pairs)[k]:
+        n, m = pair_place(run, k, KNOCK), run.n_knocks
+        u, total = floats(run.impact_out, m), floats(run.impulses, m)
+        pressed = 0.5 * total[n] * (u[n] + _speed(run, n))
         for r in range(n + 1, n + pair_place(run, k, N_KNOCKS)):
-            y[pair_place(run, k, RUBBED)] += 0.5 * total[r] * (u[r] + _speed(run, r))
+            rubbed += 0.5 * total[r] * (u[r] + _speed(run, r))
+    return pressed, rubbed
 
 
 def _add(target: int, matrix: int, impulses: int, rows: int, m: int) -> None:
