@@ -115,7 +115,7 @@ def _has_coincident_balls(run: Any, batch: Any) -> bool:
 
 def _has_overlaps(run: Any) -> bool:
     """Whether an impulsive contact overlaps, from which nothing would part it."""
-    for k in range(run.n_pairs):
+    for k in range(run.n_pairs):  # noqa: SIM110  a generator has no place in compiled code
         if is_impulsive(run, k) and floats(run.observed, run.n_observed)[run.at_gap + k] < 0.0:
             return True
     return False

@@ -133,7 +133,7 @@ class Outcome:
 
 
 class Impacts(NamedTuple):
-    """Impacts whose restitution was lowered lest energy be created: number, time of the first, s, factor; number of unsolved ones."""
+    """Impacts whose restitution was lowered lest energy be created: number, time of the first, s, factor; number of unsolved."""
 
     lowered: int = 0
     t: float = 0.0

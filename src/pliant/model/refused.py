@@ -5,7 +5,7 @@ from __future__ import annotations
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.closure import FormulaClosure
-from pliant.model.coordinate_pair import coordinate_pairs
+from pliant.model.coordinate_pair import all_pairs
 from pliant.model.normal_law import Impulsive
 from pliant.model.rolling import NONHOLONOMIC
 from pliant.model.system import System
@@ -49,9 +49,7 @@ def refuse_constraints_of_speeds(system: System, what: str) -> None:
 
 def refuse_impulsive(system: System, what: str) -> None:
     """Refuse a System with impulsive contacts. what: that which cannot treat them, and why, for the message."""
-    for pair in (*system.contacts.values(), *coordinate_pairs(system)):
+    for pair in all_pairs(system):
         if isinstance(pair.normal, Impulsive):
-            part = f"contact {pair.name!r}"
-            raise ModelError.of(
-                part, "normal", f"must not be Impulsive for {what}; take a compliant law, such as HuGuo", pair.normal
-            )
+            rule = f"must not be Impulsive for {what}; take a compliant law, such as HuGuo"
+            raise ModelError.of(f"contact {pair.name!r}", "normal", rule, pair.normal)

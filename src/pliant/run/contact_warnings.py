@@ -62,8 +62,8 @@ def impulses(evidence: Evidence) -> Iterator[str]:
     lowered, t, factor, unsolved = evidence.impacts
     if lowered:
         yield (
-            f"impact of impulsive contacts at t = {t:.6g} s{_more(lowered - 1)}: friction and restitution together would create energy "
-            f"(Kane's paradox); the restitution was lowered to {factor:.3g} of what was asked for, which creates none"
+            f"impact of impulsive contacts at t = {t:.6g} s{_more(lowered - 1)}: friction and restitution together would create "
+            f"energy (Kane's paradox); the restitution was lowered to {factor:.3g} of what was asked for, which creates none"
         )
     if unsolved:
         yield f"impacts of impulsive contacts: the impulses of {unsolved} did not converge; their friction may jam the bodies"

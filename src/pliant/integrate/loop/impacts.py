@@ -2,8 +2,8 @@
 
 The rows of a contact are its normal and its tangents. Impulses L change the speeds of the rows from u to u + D L, with D of the
 whole mechanism, its closures included. All contacts that touch are solved together, contact by contact until nothing changes (Jean
-1999): 0 <= L_n, the speed apart at least that of the restitution, one of the two an equality; |L_t| <= mu L_n, against the slip that
-is left.
+1999): 0 <= L_n, the speed apart at least that of the restitution, one of the two an equality; |L_t| <= mu L_n, against the slip
+that is left.
 
 Newton: the restitution is a ratio of speeds, in one phase. Poisson: after a compression, with speeds of zero, an expansion with at
 least the impulse e L_n (Glocker and Pfeiffer 1995).
@@ -57,7 +57,8 @@ CREATED = 1e-12  # of the energies exchanged in an impact: a gain that is round-
 HALVINGS = 40  # of the interval of restitutions that create no energy
 TURNS_OF_SLIP = 200  # iterations for the direction of slip in two dimensions
 SMALLEST = 1e-300
-STOPS = 2  # of a struck contact: nothing about it is faster than its floor, so that it comes to rest, whether it approaches or not
+STOPS = 2  # of a struck contact: nothing is faster than its floor, so that it comes to rest, whether it approaches or not, and
+# without friction, whose impulse would be as small
 
 
 def strike_at_event(run: Any) -> int:
@@ -171,7 +172,9 @@ def _sweep(run: Any, share: float, expands: bool) -> None:
 def _solve_contact(run: Any, k: int, share: float, expands: bool) -> tuple[float, float]:
     """The impulse of one contact for the present impulses of the others; its size, and its change."""
     m, n, count = run.n_knocks, pair_place(run, k, KNOCK), pair_place(run, k, N_KNOCKS)
-    d, own, mu = floats(run.impact_out + 8 * m, m * m), floats(run.impulses, m), pair_number(run, k, MU)
+    d, own = floats(run.impact_out + 8 * m, m * m), floats(run.impulses, m)
+    stops = ints(run.struck, run.n_pairs)[k] == STOPS
+    mu = 0.0 if stops else pair_number(run, k, MU)
     x, y = n + 1, n + 2
     planar, spatial = count > 1 and mu > 0.0, count > 2 and mu > 0.0
     nn = d[n * m + n]
@@ -193,8 +196,9 @@ def _solve_contact(run: Any, k: int, share: float, expands: bool) -> tuple[float
     held = math.sqrt(new_x * new_x + new_y * new_y)
     if held > mu * least:
         new_x, new_y = new_x * mu * least / held, new_y * mu * least / held
-    stops = ints(run.struck, run.n_pairs)[k] == STOPS
-    if stops or free_n + nn * new_n + nx * new_x + ny * new_y < wanted:
+    if stops:
+        new_n = -free_n / nn
+    elif free_n + nn * new_n + nx * new_x + ny * new_y < wanted:
         # sticking: the tangential speeds vanish
         bx, by = (yy * nx - xy * ny) * inverse, (xx * ny - xy * nx) * inverse
         gx, gy = (yy * free_x - xy * free_y) * inverse, (xx * free_y - xy * free_x) * inverse
@@ -205,8 +209,6 @@ def _solve_contact(run: Any, k: int, share: float, expands: bool) -> tuple[float
             along_x, along_y = _slip(mu, nn, nx, ny, xx, xy, yy, free_n, free_x, free_y, wanted, new_x, new_y)
             new_n = max((wanted - free_n) / max(nn - mu * (nx * along_x + ny * along_y), SMALLEST), 0.0)
             new_x, new_y = -mu * new_n * along_x, -mu * new_n * along_y
-            if stops and free_n > 0.0:
-                new_n, new_x, new_y = -free_n / nn, 0.0, 0.0
     own[n] = new_n
     change = abs(new_n - old_n)
     if planar:

@@ -1,4 +1,4 @@
-"""Derivatives of a run by differences of runs, where exact ones are not computed: joints that stick, impulsive contacts, sampled controllers."""
+"""Derivatives of a run by differences of runs, where exact ones are not computed: sticking joints, impulses, sampled controllers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import SolveError
-from pliant.model.coordinate_pair import coordinate_pairs
+from pliant.model.coordinate_pair import all_pairs
 from pliant.model.normal_law import Impulsive
 from pliant.model.system import System
 from pliant.results.contacts import NUMBERS
@@ -42,8 +42,7 @@ def without_exact_ones(system: System) -> list[str]:
     parts += [(closure.part, closure.frictions) for closure in system.closures.values()]
     found = [f"friction of {part} sticks ({type(friction.law).__name__})" for part, frictions in parts
              for friction in frictions.values() if getattr(friction.law, "holds", False)]  # fmt: skip
-    found += [f"contact {pair.name!r} is impulsive" for pair in (*system.contacts.values(), *coordinate_pairs(system))
-              if isinstance(pair.normal, Impulsive)]  # fmt: skip
+    found += [f"contact {pair.name!r} is impulsive" for pair in all_pairs(system) if isinstance(pair.normal, Impulsive)]
     return found + [f"controller {name!r} is sampled" for name in system.controllers]
 
 
