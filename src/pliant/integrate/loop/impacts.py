@@ -15,7 +15,7 @@ import math
 from typing import Any
 
 from pliant.codegen.loop_language import floats, ints
-from pliant.integrate.loop.grips import BLOCKED, settle_grips
+from pliant.integrate.loop.grips import BLOCKED, begin_grip, close_grip, settle_grips
 from pliant.integrate.loop.kernels import call_kernel
 from pliant.integrate.loop.pairs import observe_contacts, of_pair, pair_number, pair_place, touch
 from pliant.integrate.loop.phases import (
@@ -50,9 +50,11 @@ from pliant.integrate.memory.run_record import (
 TOUCHING = 1e-9  # m: contacts that are nearer than this touch, as far as an impact elsewhere is concerned
 STILL = 1e-11  # of the speeds of an impact: a contact that separates more slowly stays closed, if it is pressed
 SLOWEST = 1e-13  # m/s: likewise, whatever the speeds
-SWEEPS = 20_000  # over all contacts of an impact
-SETTLED = 1e-14  # of the largest impulse: changes of impulses that end the sweeps
-UNSETTLED = 1e-6  # likewise: more after all sweeps means that there may be none; points of one line that stick converge slowly
+SWEEPS = 2_000  # over all contacts of an impact, in each of two ways to solve for one of them
+SETTLED = 1e-14  # of the largest speed of approach: changes of speeds in a sweep that end the sweeps
+# Likewise: if a sweep still changes more after all of them, there may be no such impulses. Contacts on one line that stick hold one
+# another's speeds: their impulses are hardly determined, and converge slowly, but the speeds hardly depend on them.
+UNSETTLED = 1e-4
 CREATED = 1e-12  # of the energies exchanged in an impact: a gain that is round-off
 HALVINGS = 40  # of the interval of restitutions that create no energy
 TURNS_OF_SLIP = 200  # iterations for the direction of slip in two dimensions
@@ -79,6 +81,7 @@ def strike(run: Any) -> None:
     if fastest > 0.0:
         _find_impulses(run)
         _exchange(run)
+        _judge_slips(run, STILL * fastest)
     _rest(run, SLOWEST + STILL * fastest)
 
 
@@ -155,22 +158,31 @@ def _speed(run: Any, r: int) -> float:
 
 
 def _sweep(run: Any, share: float, expands: bool) -> None:
-    """Solve contact after contact until no impulse changes."""
-    struck, change, largest = ints(run.struck, run.n_pairs), 0.0, 0.0
-    for _ in range(SWEEPS):
-        change = largest = 0.0
-        for k in range(run.n_pairs):
-            if struck[k]:
-                size, moved = _solve_contact(run, k, share, expands)
-                change, largest = max(change, moved), max(largest, size)
-        if not change > SETTLED * largest:
+    """Solve contact after contact until no impulse changes; if contacts that stick and slip in turn forbid it, by small steps."""
+    struck, own, change, fastest = ints(run.struck, run.n_pairs), floats(run.impulses, run.n_knocks), 0.0, 0.0
+    for k in range(run.n_pairs):
+        if struck[k]:
+            fastest = max(fastest, -floats(run.impact_out, run.n_knocks)[pair_place(run, k, KNOCK)])
+    for way in range(2):
+        for r in range(run.n_knocks):
+            own[r] = 0.0
+        for _ in range(SWEEPS):
+            change = 0.0
+            for k in range(run.n_pairs):
+                if struck[k]:
+                    change = max(change, _solve_contact(run, k, share, expands, way > 0))
+            if not change > SETTLED * fastest:
+                return
+        if not change > UNSETTLED * fastest:
             return
-    if change > UNSETTLED * largest:
-        run.n_unsolved += 1
+    run.n_unsolved += 1
 
 
-def _solve_contact(run: Any, k: int, share: float, expands: bool) -> tuple[float, float]:
-    """The impulse of one contact for the present impulses of the others; its size, and its change."""
+def _solve_contact(run: Any, k: int, share: float, expands: bool, by_steps: bool) -> float:
+    """Find the impulse of one contact for the present impulses of the others; returns its change, as a change of speed, m/s.
+
+    by_steps: improve its present impulse instead, first along the normal and then along the tangents.
+    """
     m, n, count = run.n_knocks, pair_place(run, k, KNOCK), pair_place(run, k, N_KNOCKS)
     d, own = floats(run.impact_out + 8 * m, m * m), floats(run.impulses, m)
     stops = ints(run.struck, run.n_pairs)[k] == STOPS
@@ -179,7 +191,7 @@ def _solve_contact(run: Any, k: int, share: float, expands: bool) -> tuple[float
     planar, spatial = count > 1 and mu > 0.0, count > 2 and mu > 0.0
     nn = d[n * m + n]
     if not nn > SMALLEST:
-        return 0.0, 0.0  # nothing that can move
+        return 0.0  # nothing that can move
     nx, xx = (d[n * m + x], d[x * m + x]) if planar else (0.0, 1.0)
     ny, xy, yy = (d[n * m + y], d[x * m + y], d[y * m + y]) if spatial else (0.0, 0.0, 1.0)
     old_n = own[n]
@@ -189,33 +201,49 @@ def _solve_contact(run: Any, k: int, share: float, expands: bool) -> tuple[float
     free_x = _speed(run, x) - nx * old_n - xx * old_x - xy * old_y if planar else 0.0
     free_y = _speed(run, y) - ny * old_n - xy * old_x - yy * old_y if spatial else 0.0
     least, wanted = _restitution(run, k, share, expands, nn)
-    # the least impulse, with its friction; it suffices if the contact then separates fast enough
-    new_n, inverse = least, 1.0 / max(xx * yy - xy * xy, SMALLEST)
-    fx, fy = free_x + nx * least, free_y + ny * least
-    new_x, new_y = -(yy * fx - xy * fy) * inverse, -(xx * fy - xy * fx) * inverse
-    held = math.sqrt(new_x * new_x + new_y * new_y)
-    if held > mu * least:
-        new_x, new_y = new_x * mu * least / held, new_y * mu * least / held
     if stops:
-        new_n = -free_n / nn
-    elif free_n + nn * new_n + nx * new_x + ny * new_y < wanted:
-        # sticking: the tangential speeds vanish
-        bx, by = (yy * nx - xy * ny) * inverse, (xx * ny - xy * nx) * inverse
-        gx, gy = (yy * free_x - xy * free_y) * inverse, (xx * free_y - xy * free_x) * inverse
-        new_n = (wanted - free_n + nx * gx + ny * gy) / max(nn - nx * bx - ny * by, SMALLEST)
-        new_x, new_y = -gx - bx * new_n, -gy - by * new_n
-        held = math.sqrt(new_x * new_x + new_y * new_y)
-        if not (new_n >= 0.0 and held <= mu * new_n):
-            along_x, along_y = _slip(mu, nn, nx, ny, xx, xy, yy, free_n, free_x, free_y, wanted, new_x, new_y)
-            new_n = max((wanted - free_n) / max(nn - mu * (nx * along_x + ny * along_y), SMALLEST), 0.0)
-            new_x, new_y = -mu * new_n * along_x, -mu * new_n * along_y
-    own[n] = new_n
-    change = abs(new_n - old_n)
+        new_n, new_x, new_y = -free_n / nn, 0.0, 0.0
+    elif by_steps:
+        new_n = max((wanted - free_n - nx * old_x - ny * old_y) / nn, least)
+        step = 1.0 / max(xx + abs(xy), yy + abs(xy), SMALLEST)
+        new_x = old_x - step * (free_x + nx * new_n + xx * old_x + xy * old_y)
+        new_y = old_y - step * (free_y + ny * new_n + xy * old_x + yy * old_y)
+        new_x, new_y = _within(new_x, new_y, mu * new_n)
+    else:
+        new_n, new_x, new_y = _solved(mu, nn, nx, ny, xx, xy, yy, free_n, free_x, free_y, least, wanted)
+    own[n], change = new_n, nn * abs(new_n - old_n)
     if planar:
-        own[x], change = new_x, max(change, abs(new_x - old_x))
+        own[x], change = new_x, max(change, xx * abs(new_x - old_x))
     if spatial:
-        own[y], change = new_y, max(change, abs(new_y - old_y))
-    return abs(new_n), change
+        own[y], change = new_y, max(change, yy * abs(new_y - old_y))
+    return change
+
+
+def _within(x: float, y: float, radius: float) -> tuple[float, float]:
+    """The nearest point of a disk."""
+    size = math.sqrt(x * x + y * y)
+    return (x * radius / size, y * radius / size) if size > radius else (x, y)
+
+
+def _solved(
+    mu: float, nn: float, nx: float, ny: float, xx: float, xy: float, yy: float, free_n: float, free_x: float, free_y: float,
+    least: float, wanted: float,
+) -> tuple[float, float, float]:  # fmt: skip
+    """The impulse of a contact that would have the free speeds without it: the least one, or one that sticks, or one that slips."""
+    inverse = 1.0 / max(xx * yy - xy * xy, SMALLEST)
+    fx, fy = free_x + nx * least, free_y + ny * least
+    new_x, new_y = _within(-(yy * fx - xy * fy) * inverse, -(xx * fy - xy * fx) * inverse, mu * least)
+    if free_n + nn * least + nx * new_x + ny * new_y >= wanted:
+        return least, new_x, new_y
+    bx, by = (yy * nx - xy * ny) * inverse, (xx * ny - xy * nx) * inverse
+    gx, gy = (yy * free_x - xy * free_y) * inverse, (xx * free_y - xy * free_x) * inverse
+    new_n = (wanted - free_n + nx * gx + ny * gy) / max(nn - nx * bx - ny * by, SMALLEST)
+    new_x, new_y = -gx - bx * new_n, -gy - by * new_n
+    if new_n >= 0.0 and math.sqrt(new_x * new_x + new_y * new_y) <= mu * new_n:
+        return new_n, new_x, new_y
+    along_x, along_y = _slip(mu, nn, nx, ny, xx, xy, yy, free_n, free_x, free_y, wanted, new_x, new_y)
+    new_n = max((wanted - free_n) / max(nn - mu * (nx * along_x + ny * along_y), SMALLEST), 0.0)
+    return new_n, -mu * new_n * along_x, -mu * new_n * along_y
 
 
 def _restitution(run: Any, k: int, share: float, expands: bool, own: float) -> tuple[float, float]:
@@ -303,6 +331,16 @@ def _add(target: int, matrix: int, impulses: int, rows: int, m: int) -> None:
         row = floats(matrix + 8 * i * m, m)
         for r in range(m):
             to[i] += row[r] * by[r]
+
+
+def _judge_slips(run: Any, still: float) -> None:
+    """Slips have jumped: judge anew which contacts and joints stick. Friction inside joints has no part in the impulses."""
+    for k in range(run.n_pairs):
+        if is_closed(run, k):
+            close_grip(run, k)
+    call_kernel(run.events_closed, run.t, run.y, run.p, run.g_try, run.work)
+    for j in range(run.n_joints):
+        begin_grip(run, run.n_pairs + j, still)
 
 
 # ---- rest
