@@ -227,7 +227,7 @@ def test_newtons_restitution_with_friction_is_what_is_derived_by_hand():
 def test_kanes_paradox_creates_no_energy_and_is_said():
     _, before, after = by_hand(0.5, 0.5)
     assert after > 1.5 * before  # the paradox: an impact that loses half of the speed, and gains half of the energy
-    result, speeds = speeds_after(struck_pendulum(0.5, 0.5))
+    result, _ = speeds_after(struck_pendulum(0.5, 0.5))
     assert result.contacts[0].normal_loss + result.contacts[0].friction_loss == pytest.approx(0.0, abs=1e-9 * before)
     assert "Kane's paradox" in result.warnings[0] and len(result.warnings) == 1
     assert 0.0 < result.contacts[0].restitution < 0.5

@@ -216,7 +216,7 @@ def _solve_contact(run: Any, k: int, share: float, expands: bool, by_steps: bool
         own[x], change = new_x, max(change, xx * abs(new_x - old_x))
     if spatial:
         own[y], change = new_y, max(change, yy * abs(new_y - old_y))
-    return change
+    return float(change)
 
 
 def _within(x: float, y: float, radius: float) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""Derivatives of a run by differences of runs, where exact ones are not computed: sticking joints, impulses, sampled controllers."""
+"""Derivatives of a run by differences of runs, where exact ones are not computed: sticking joints, impulses, controllers."""
 
 from __future__ import annotations
 
