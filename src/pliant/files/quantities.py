@@ -10,13 +10,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from pliant.files.run_settings import RunSettings
-from pliant.model import beam, closure, damping, force, modes, rolling, telescopic
+from pliant.model import beam, closure, damping, force, modes, normal_law, rolling, telescopic
 from pliant.model.beam import Beam
 from pliant.model.friction_law import BristleLaw, CustomFriction, DryFriction, LuGre
 from pliant.model.joint import Cylindrical, Damper, Joint, Planar, Prismatic, Revolute, Spring
 from pliant.model.modes import AxialModes, ElementModes, GivenModes, Modes, ShapeTable, TorsionModes
 from pliant.model.motor import Motor
-from pliant.model.normal_law import PowerLaw
+from pliant.model.normal_law import Impulsive, PowerLaw
 from pliant.model.outline import FibreOutline
 from pliant.model.play import Backlash, Limits
 from pliant.model.reduction import CraigBampton, FreeModes
@@ -133,6 +133,7 @@ CHOICES: dict[tuple[Any, str], Iterable[str]] = {
     (ElementModes, "plane"): modes.PLANES,
     (ElementModes, "reference"): modes.REFERENCES,
     (damping.RayleighRatios, "rule"): damping.RULES,
+    (Impulsive, "kind"): normal_law.IMPACT_KINDS,
     (TelescopicBeam, "form"): telescopic.FORMS,
     (TelescopicBeam, "tip_rotation"): telescopic.TIP_ROTATIONS,
     (TelescopicBeam, "on_sleeve_end"): telescopic.SLEEVE_ENDS,

@@ -8,7 +8,7 @@ from typing import Any
 from pliant.codegen.loop_language import ByAddress, flags, floats, ints
 from pliant.integrate.loop.kernels import Loop, call_kernel, put
 from pliant.integrate.loop.pairs import pair_number, pair_place, touch
-from pliant.integrate.loop.phases import is_closed
+from pliant.integrate.loop.phases import is_closed, is_impulsive
 from pliant.integrate.memory.batch_record import BATCH, COINCIDENT_SHARE, PLAIN, SUSPECT, TALLIED
 from pliant.integrate.memory.run_record import (
     BEGIN_IMPULSE,
@@ -68,7 +68,7 @@ def _begin(run: Any, batch: Any, member: int) -> None:
     put(run.pair_numbers, batch.numbers + batch.numbers_step * member, PAIR_NUMBERS * run.n_pairs)
     call_kernel(run.observe, run.t, run.y, run.p, run.observed, run.work)
     _set_tolerances(run, batch, member)
-    plain = not _has_coincident_balls(run, batch) and (batch.judges == 0 or _resists(run, batch))
+    plain = not _has_coincident_balls(run, batch) and not _has_overlaps(run) and (batch.judges == 0 or _resists(run, batch))
     ints(batch.start, batch.n_members)[member] = PLAIN if plain else SUSPECT
 
 
@@ -110,6 +110,14 @@ def _has_coincident_balls(run: Any, batch: Any) -> bool:
     for k in range(run.n_pairs):
         reach = pair_number(run, k, REACH)
         if balls[k] and observed[run.at_gap + k] + reach <= COINCIDENT_SHARE * reach:
+            return True
+    return False
+
+
+def _has_overlaps(run: Any) -> bool:
+    """Whether an impulsive contact overlaps, from which nothing would part it."""
+    for k in range(run.n_pairs):  # noqa: SIM110  a generator has no place in compiled code
+        if is_impulsive(run, k) and floats(run.observed, run.n_observed)[run.at_gap + k] < 0.0:
             return True
     return False
 
@@ -208,6 +216,7 @@ def _finish(run: Any, batch: Any, member: int, code: int) -> None:
     floats(batch.t_end, n)[member] = run.t
     put(batch.y_end + 8 * run.n * member, run.y, run.n)
     ints(batch.steps, n)[member] = run.accepted
+    ints(batch.blind, n)[member] += run.n_lowered + run.n_unsolved  # `simulate` has words for these
     for e in range(run.n_events):
         ints(batch.blind, n)[member] += ints(run.blind, run.n_events)[e]
         if code == AT_EVENT and ints(run.hit, run.n_events)[e] != 0 and flags(run.kind, run.n_events)[e] == STOPS:

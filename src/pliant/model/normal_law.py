@@ -23,6 +23,8 @@ from pliant.scalar import Scalar, call_law, exp
 # zero; a contact that begins at rest is damped as if it began at the floor. A lower floor keeps e correct for slower bounces but
 # makes the contact stiffer at rest (damping ratio ~ 1/floor).
 ENTRY_FLOOR = 1e-3
+REST_SPEED = 1e-4  # m/s: a slower approach of an impulsive contact ends at rest; under gravity its rebound would rise by 0.5 nm
+IMPACT_KINDS = ("newton", "poisson")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -416,6 +418,60 @@ class CustomNormal(NormalLaw):
 
     def describe(self) -> str:
         return f"{getattr(self.function, '__name__', 'CustomNormal')}: restitution not known before the run"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Impulsive(NormalLaw):
+    """Impacts without duration: the speeds jump, by impulses of all contacts that touch.  Newton 1687; Poisson 1817; Moreau 1988.
+
+    kind "newton": the separation speed is `restitution` times the approach speed; "poisson": the impulse of the expansion is
+    `restitution` times that of the compression. Friction is by impulse, within its cone. If friction and restitution together would
+    create energy, as in Kane's paradox, the restitution of that impact is lowered until they do not. An approach slower than
+    `entry_floor` has no rebound: a sequence of ever shorter bounces ends so, and the contact rests, held by a force that cannot
+    pull.
+    """
+
+    OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("restitution", "kind")
+
+    restitution: float  # e, in [0, 1]
+    kind: str = "newton"
+    entry_floor: float = REST_SPEED  # m/s
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        part = type(self).__name__
+        restitution = check.number(part, "restitution", self.restitution)
+        if not 0.0 <= restitution <= 1.0:
+            raise ModelError.of(part, "restitution", "must be in [0, 1]", self.restitution)
+        object.__setattr__(self, "restitution", restitution)
+        check.choice(part, "kind", self.kind, IMPACT_KINDS)
+        if self.pulls:
+            raise ModelError.of(part, "pulls", "must be False: an impulse only pushes", self.pulls)
+
+    def force(self, depth: Scalar, rate: Scalar, entry_speed: Scalar) -> Scalar:
+        raise ModelError.of(type(self).__name__, "force", "must be solved for by a run: it is no function of the depth", depth)
+
+    def elastic(self, depth: Scalar) -> Scalar:
+        return 0.0
+
+    def stored(self, depth: Scalar) -> Scalar:
+        return 0.0
+
+    @property
+    def asked(self) -> float:
+        return self.restitution
+
+    @property
+    def delivered(self) -> float:
+        return self.restitution
+
+
+def check_impulsive(part: str, normal: NormalLaw, friction: object) -> None:
+    """Friction of impulsive contacts must have a coefficient, for the cone of the impulses, and no states."""
+    known = hasattr(friction, "mu") or hasattr(friction, "mu_kinetic")
+    if isinstance(normal, Impulsive) and friction is not None and not (known and friction.states == 0):  # type: ignore[attr-defined]
+        rule = "must be a law with a coefficient and without states (such as Karnopp or Coulomb) if normal is Impulsive"
+        raise ModelError.of(part, "friction", rule, friction)
 
 
 def normal_law(part: str, field: str, value: Any) -> NormalLaw:

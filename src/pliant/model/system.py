@@ -29,7 +29,7 @@ from pliant.model.joint import BALL, ROTATION, TRANSLATION, Joint, Weld
 from pliant.model.joint_friction import Frictions
 from pliant.model.modes import CHOSEN, ElementModes, carrying
 from pliant.model.motor import COMMAND, Motor, MotorDrive, lag_rate
-from pliant.model.normal_law import normal_law
+from pliant.model.normal_law import check_impulsive, normal_law
 from pliant.model.own_state import OwnState
 from pliant.model.parameter import Parameter, expression_of
 from pliant.model.play import Backlash
@@ -346,6 +346,7 @@ class System:
         if isinstance(slip, DryFriction):
             rule = "must not be DryFriction, which is a law for joints (for contacts that stick, use Karnopp)"
             raise ModelError.of(part, "friction", rule, slip)
+        check_impulsive(part, law, slip)
         added = []
         for shape in points if isinstance(points, (list, tuple)) else [points]:
             if isinstance(shape, Capsule) and not isinstance(against, Plane):

@@ -93,6 +93,7 @@ COMPILED = {
     "step_limit": "the limit of steps near contacts",
     "project": "the projection onto closed loops",
     "closures": "the rows of closures",
+    "impact": "the responses to impulses",
 }
 
 MOST_OPERATIONS = 2_000_000  # of all structures kept in the process
@@ -137,6 +138,11 @@ class Compiled:
     def closures(self) -> MachineCode | None:
         """The rows of exact closures, implied ones first, and the tolerance of each."""
         return self.structure.code.get("closures")
+
+    @property
+    def impact(self) -> MachineCode | None:
+        """The speeds of impulsive contacts, and the responses to their impulses."""
+        return self.structure.code.get("impact")
 
     def with_flags(self, t: float, y: NDArray[np.float64], p: NDArray[np.float64]) -> NDArray[np.float64]:
         """p with the flags that a run would have in this state, just after t: of comparisons and of damped stops."""

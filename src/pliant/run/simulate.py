@@ -306,7 +306,7 @@ class Run:
         self.stops = [t_start, *(b for b in self.traced.breakpoints if t_start < b < t_end), t_end]
         pieces = self.time_pieces(t_start, t_end)
         kernels = (compiled.rhs, compiled.observe, compiled.events, compiled.open_contact_events, compiled.step_limit,
-                   compiled.project, compiled.closures, *self.sampling.kernels)  # fmt: skip
+                   compiled.project, compiled.closures, compiled.impact, *self.sampling.kernels)  # fmt: skip
         self.stepper = self.kind_of_stepper()(
             rhs=compiled.rhs.address,
             n_state=self.traced.y0.size,
@@ -555,6 +555,7 @@ class Run:
             contacts=self.contact_table(),
             resistance=self.resistance,
             blind=self.stepper.blind,
+            impacts=self.stepper.impacts,
             steps=self.stepper.statistics.accepted,
             gone_on=self.gone_on,
         )

@@ -20,7 +20,7 @@ from pliant.dynamics.tree import Tree
 from pliant.errors import ModelError
 from pliant.integrate.memory.run_record import CUTS, TURNS
 from pliant.model.closure import FormulaClosure
-from pliant.model.coordinate_pair import Pair, coordinate_pairs
+from pliant.model.coordinate_pair import Pair, all_pairs
 from pliant.model.motor import COMMAND, MotorDrive
 from pliant.model.parameter import evaluated, expression_of
 from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, Prescribed, Signal
@@ -47,7 +47,7 @@ class Signals:
         self.tracer.lift = self._lifted
         self.signals = tables(system, tree)
         self.t_column, (self.t,) = self.tracer.symbols("t", 1)
-        self.pairs: list[Pair] = [*system.contacts.values(), *coordinate_pairs(system)]
+        self.pairs: list[Pair] = all_pairs(system)
         stops = damped_stops(system, tree)
         self.owners: tuple[ParameterOwner, ...] = (
             Window(), Pieces(self.signals), ContactEntries(len(self.pairs)), Flags(STOPS, len(stops)),

@@ -27,7 +27,14 @@ from pliant.dynamics import articulated, denoc, gibbs, gibbs_appell, lagrange
 from pliant.dynamics.algebra import is_zero
 from pliant.dynamics.closure_twists import TwistRow, twist_rows, weighted, wrenches
 from pliant.dynamics.closures import ConstraintRows, rows, stored_energy
-from pliant.dynamics.contact import ContactForce, ContactKinematics, bristle_count, contact_kinematics, longest_step
+from pliant.dynamics.contact import (
+    ContactForce,
+    ContactKinematics,
+    bristle_count,
+    contact_kinematics,
+    is_impulsive,
+    longest_step,
+)
 from pliant.dynamics.forward import Forward
 from pliant.dynamics.gibbs_appell import Wrench
 from pliant.dynamics.joint_friction import RubbingJoint, rubbing_joints
@@ -48,9 +55,18 @@ from pliant.results.table import OBSERVED
 from pliant.trace.assembly import Assembly, assemble
 from pliant.trace.closures import Closures, Solved, blended, chosen, motion_power, push, springs
 from pliant.trace.closures import solve as solve_closures
-from pliant.trace.contacts import PARAMETERS, PairSlots, contact_forces, held_count, holders, renewal_function
+from pliant.trace.contacts import (
+    PARAMETERS,
+    PairSlots,
+    contact_forces,
+    held_count,
+    holders,
+    knock_count,
+    renewal_function,
+    speeds_apart,
+)
 from pliant.trace.events import Event, Watched, contact_events, cut_joint_events, model_events, pair_slots
-from pliant.trace.holding import Rubber, Settled, margin, settle
+from pliant.trace.holding import Holder, Rubber, Settled, margin, settle
 from pliant.trace.joint_friction import (
     JOINT_GRIPS,
     NO_FRICTION,
@@ -241,7 +257,7 @@ class Trace(Signals):
             names, rubs = tuple(pair.name for pair in self.pairs), [(one.label, one.rates) for one in joints]
             labels = labels_of(self.system, self.tree, tuple(self.power), drives, names, self.closures.names, rubs)
             functions |= self._updates(Measured(observed, measured_places(labels)), self.pending)
-        functions |= self._functions_of_closures()
+        functions |= self._functions_of_closures() | self._impact()
         timed = self._timed() + [g for _, g, _ in self._switches.events() if ca.depends_on(self.tracer.sx(g), self.t_column)]
         change_column, constraints, shifted = self._partition(self.closures)
         for outputs in (*functions.values(), limits, timed, constraints, shifted):
@@ -337,12 +353,12 @@ class Trace(Signals):
 
     def _events(self) -> list[Watched]:
         contacts, rubbing, friction = self.contacts, self.rubbing, self.friction
-        growing = self._rates_of([one.raw for one in contacts], self.rates)
+        growing = self._rates_of([-c.kinematics.closing if is_impulsive(c.kinematics) else c.raw for c in contacts], self.rates)
         formula = partial(self._formula, t=self.t)
         events = model_events(self.system, self.tree, self.q, self.v, formula, self.stops)
         events += cut_joint_events(self.cut_joint_states, self.stops)
         events += self._switches.events()
-        events += joint_events(rubbing, friction, joint_margins(rubbing, friction, len(holders(contacts))))
+        events += joint_events(rubbing, friction, joint_margins(rubbing, friction, len(self._holders(contacts))))
         events += reversals(rubbing, self.rubbers)
         renewals, margins = self._renewals(contacts, self.rates), self._margins(contacts, friction)
         return events + contact_events(contacts, growing, renewals, margins, self.near)
@@ -371,6 +387,16 @@ class Trace(Signals):
         found = {} if self.solved is None else {"project": self._projected(self.solved, self.whole_column)}
         watched = {"closures": self.closures.residuals(self.system.closure_tolerance)} if self.closures.watched else {}
         return found | watched
+
+    def _impact(self) -> dict[str, list[Scalar]]:
+        """Of impulsive contacts: the speeds u of all rows; per unit of impulse in each row the change of u, of the rates and works.
+
+        A force acts on accelerations as an impulse does on speeds, closures included; prescribed motions do not jump.
+        """
+        speeds = speeds_apart(self.contacts)
+        moved = [*self._rates_of(speeds, self.rates), *(self.forward.accelerations[k] for k in self.free_v), *self.power.values()]
+        responses = self.tracer.jacobian(moved, self.knock_column) if speeds else []
+        return {"impact": [*speeds, *(x for row in responses for x in row)]} if speeds else {}
 
     def _updates(self, measured: Measured, pending: Sequence[Scalar]) -> dict[str, list[Scalar]]:
         """The values held after each instant, by the name of its function."""
@@ -530,8 +556,9 @@ class Trace(Signals):
         found = contact_kinematics(self.tree, self.pairs, self.q, self.v, self.bodies, self.moving)
         column, bristles = self.tracer.symbols("bristle", sum(bristle_count(kinematics) for kinematics in found))
         self.held_column, held = self.tracer.symbols("held", sum(held_count(kinematics) for kinematics in found))
+        self.knock_column, knocks = self.tracer.symbols("knock", sum(knock_count(kinematics) for kinematics in found))
         p = self.p[self.places[CONTACTS]]
-        return column, contact_forces(self.tree, found, self.q, self.v, self.bodies, p, bristles, held, applied)
+        return column, contact_forces(self.tree, found, self.q, self.v, self.bodies, p, bristles, held, knocks, applied)
 
     @cached_property
     def rubbing_joints(self) -> list[RubbingJoint]:
@@ -548,7 +575,7 @@ class Trace(Signals):
         column, bristles = self.tracer.symbols("joint_bristle", sum(joint_bristle_count(joint) for joint in joints))
         rubbed, symbols = self.tracer.symbols("rubbed", sum(len(joint.slip) for joint in joints))
         first = self.held_column.numel()
-        self.unknown_column = ca.vertcat(self.held_column, rubbed)
+        self.unknown_column = ca.vertcat(self.held_column, rubbed, self.knock_column)
         p = self.p[self.places[JOINT_GRIPS]]
         return column, rub(self.tree, joints, p, bristles, symbols, first, (self.q, self.v, self.bodies), applied)
 
@@ -578,10 +605,13 @@ class Trace(Signals):
             return NO_FRICTION
         # time is a state with rate one, so that accelerations of prescribed motions are included
         clocked = ca.vertcat(self.t_column, self.state_column)
-        held = [*holders(contacts), *(own.holder(k) for k, own in enumerate(rubbing) if own.grip is not None)]
+        held = [*self._holders(contacts), *(own.holder(k) for k, own in enumerate(rubbing) if own.grip is not None)]
         friction = settle(self.tracer, self.unknown_column, held, rubbers, clocked, [1.0, *rates])
         self.held = friction.forces
         return friction
+
+    def _holders(self, contacts: Sequence[ContactForce]) -> list[Holder]:
+        return holders(contacts, self.p[self.places[CONTACTS]])
 
     def _margins(self, contacts: Sequence[ContactForce], friction: Settled) -> list[Scalar]:
         """The remaining strength of contacts that can stick."""
