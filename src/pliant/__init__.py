@@ -108,7 +108,7 @@ from pliant.model.reduction import CraigBampton, FreeModes
 from pliant.model.rigid import Payload, RigidBody
 from pliant.model.section import Section
 from pliant.model.segmented import segmented
-from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, PiecewiseLinear, Prescribed
+from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, PiecewiseLinear, PiecewiseSmooth, Prescribed
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
 from pliant.results.ledger import Ledger
@@ -236,6 +236,7 @@ __all__ = [
     "Payload",
     "PiecewiseConstant",
     "PiecewiseLinear",
+    "PiecewiseSmooth",
     "Planar",
     "Plane",
     "PliantError",

@@ -20,7 +20,7 @@ from pliant.model.normal_law import PowerLaw
 from pliant.model.outline import FibreOutline
 from pliant.model.play import Backlash, Limits
 from pliant.model.reduction import CraigBampton, FreeModes
-from pliant.model.signal import Constant, MotionTable, PiecewiseConstant, PiecewiseLinear
+from pliant.model.signal import Constant, MotionTable, PiecewiseConstant, PiecewiseLinear, PiecewiseSmooth
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
 
@@ -84,6 +84,8 @@ UNITS: dict[tuple[Any, str], str] = {
     (Constant, "value"): EITHER_EFFORT,
     (PiecewiseConstant, "values"): EITHER_EFFORT,
     (PiecewiseLinear, "values"): EITHER_EFFORT,
+    (PiecewiseSmooth, "values"): EITHER_EFFORT,
+    (PiecewiseSmooth, "corners"): "s",
     (System.drive, "effort"): EITHER_EFFORT,
     (System.force, "vector"): "N",
     (System.moment, "vector"): "N m",

@@ -20,6 +20,7 @@ from pliant.integrate.methods.method import METHODS, Auto, Method
 from pliant.integrate.status import Status
 from pliant.integrate.time_pieces import FINE_SAMPLES
 from pliant.model import check
+from pliant.model.driven_by import CORNERS
 from pliant.model.refused import refuse_constraints_of_speeds
 from pliant.model.system import System
 from pliant.results.contacts import ContactTable
@@ -576,16 +577,17 @@ class Run:
 
 
 def collect_rows(
-    compiled: Compiled, times: NDArray[np.float64], values: dict[str, NDArray[np.float64]], message: str, provenance: Provenance
-) -> Result:
-    """A Result of states, and works, that were not integrated."""
+    compiled: Compiled, times: NDArray[np.float64], values: dict[str, NDArray[np.float64]], message: str, provenance: Provenance,
+    corners: Sequence[float] = (),
+) -> Result:  # fmt: skip
+    """A Result of states, and works, that were not integrated. corners: times at which efforts may jump."""
     from pliant.run.evidence import Rows
     from pliant.run.validity import warnings_of_rows
 
     traced = compiled.traced
     warnings = (*traced.warnings, *warnings_of_rows(Rows(traced, times, values)))
     values = {**values, "work": np.full_like(values["work"], np.nan)}
-    stats = timings(compiled.seconds)
+    stats = {**timings(compiled.seconds), CORNERS: list(corners)}
     return Result(traced.system.name, times, values, traced.columns, (), ContactTable(), True, message, stats=stats,
                   drawing=compiled.drawing, make_provenance=provenance, warnings=warnings,
                   parameters=dict(traced.parameter_values))  # fmt: skip
