@@ -11,6 +11,7 @@ from pliant.analysis.denoc import Denoc, denoc
 from pliant.analysis.equilibrium import Equilibrium, equilibrium
 from pliant.analysis.linear_model import Linearisation
 from pliant.analysis.linearise import linearise
+from pliant.analysis.operation_counts import count_operations
 from pliant.analysis.plausibility import implausible
 from pliant.analysis.report import Largest, Report, report
 from pliant.analysis.section_forces import section_forces
@@ -295,6 +296,7 @@ __all__ = [
     "compile_system",
     "cos",
     "cosh",
+    "count_operations",
     "deg",
     "denoc",
     "dump_model",
