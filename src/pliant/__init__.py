@@ -9,6 +9,7 @@ from pliant.host import program_start as _program_start  # noqa: F401 - before e
 from pliant.analysis.campbell import Campbell, campbell
 from pliant.analysis.denoc import Denoc, denoc
 from pliant.analysis.equilibrium import Equilibrium, equilibrium
+from pliant.analysis.frame_jacobian import FrameJacobian, jacobian
 from pliant.analysis.linear_model import Linearisation
 from pliant.analysis.linearise import linearise
 from pliant.analysis.operation_counts import count_operations
@@ -16,6 +17,7 @@ from pliant.analysis.plausibility import implausible
 from pliant.analysis.report import Largest, Report, report
 from pliant.analysis.section_forces import section_forces
 from pliant.analysis.stresses import stresses
+from pliant.beams.gibbs_appell import GibbsAppellIntegrals, gibbs_appell_integrals
 from pliant.ensemble.ensemble import ensemble
 from pliant.ensemble.keep import ExtremesOf, ValuesAt
 from pliant.equations import equations
@@ -98,6 +100,7 @@ from pliant.model.normal_law import (
     LankaraniNikravesh,
     LeeWang,
     Linear,
+    PowerDamping,
     SafaeifarFarshidianfar,
     WangYanFangJin,
     ZhiyingQishao,
@@ -204,9 +207,11 @@ __all__ = [
     "Flores",
     "Formula",
     "Frame",
+    "FrameJacobian",
     "Free",
     "FreeModes",
     "GharibHurmuzlu",
+    "GibbsAppellIntegrals",
     "GivenModes",
     "Gonthier",
     "GonthierFriction",
@@ -242,6 +247,7 @@ __all__ = [
     "Plane",
     "PliantError",
     "Point",
+    "PowerDamping",
     "Prescribed",
     "Prismatic",
     "Radau5",
@@ -307,10 +313,12 @@ __all__ = [
     "exp",
     "fit",
     "floor",
+    "gibbs_appell_integrals",
     "hertz_stiffness",
     "hypot",
     "implausible",
     "inverse_dynamics",
+    "jacobian",
     "linearise",
     "load_model",
     "loads_model",
