@@ -75,9 +75,9 @@ def loads_model(
     return _read_model(_Source(text, source, place, (), includes_outside), check.mapping("loads_model", "parameters", parameters))
 
 
-TOLERANCE, HOLD, DRIVE_BY = "closure_tolerance", "hold", "drive_by"
+TOLERANCE, BAUMGARTE, HOLD, DRIVE_BY = "closure_tolerance", "baumgarte", "hold", "drive_by"
 NEEDED = ("pliant", "system", "gravity", "bodies")
-SECTIONS = ("pliant", "include", "system", "gravity", TOLERANCE, *SHARED, "bodies", HOLD, *CALLS, DRIVE_BY, "run")
+SECTIONS = ("pliant", "include", "system", "gravity", TOLERANCE, BAUMGARTE, *SHARED, "bodies", HOLD, *CALLS, DRIVE_BY, "run")
 
 
 @dataclass(frozen=True)
@@ -118,6 +118,9 @@ def _read_sections(source: _Source, scope: Scope) -> Model:
     if TOLERANCE in sections:
         part, item = f"system {system.name!r}", sections[TOLERANCE].of_unit("1")
         system.closure_tolerance = build(closure_tolerance, item, part, item.number())
+    if BAUMGARTE in sections:
+        item = sections[BAUMGARTE].of_unit("1/s")
+        system.baumgarte = build(check.positive, item, f"system {system.name!r}", "baumgarte", item.number(), "1/s")
     _read_bodies(system, sections, parts)
     if HOLD in sections:
         held = sections[HOLD]

@@ -13,7 +13,7 @@ from typing import Any
 from pliant.files import vocabulary
 from pliant.files.contacts import ENDS
 from pliant.files.definitions import BOUNDS, UNIT, VALUE
-from pliant.files.reader import DRIVE_BY, HOLD, LINK_KEYS, NEEDED, SECTIONS, SEGMENTS, TOLERANCE, VERSION
+from pliant.files.reader import BAUMGARTE, DRIVE_BY, HOLD, LINK_KEYS, NEEDED, SECTIONS, SEGMENTS, TOLERANCE, VERSION
 from pliant.files.run_settings import STEPS, RunSettings
 from pliant.files.vocabulary import CALLS, FORMULAS
 from pliant.model.check import AXES
@@ -36,6 +36,7 @@ SECTION_WORDS = {
     "system": "the mechanism's name",
     "gravity": "acceleration, m/s^2; a pair lies in the x-y plane",
     TOLERANCE: "largest misfit of constraint rows that other rows imply, relative to the mechanism's size",
+    BAUMGARTE: "1/s; exact closures obey c'' + 2 a c' + a^2 c = 0 instead of being projected after every step",
     "define": "names for numbers, which are parameters, and for formulas; each may use the ones before it",
     "materials": "materials by name",
     "parts": "bodies that several links share",
@@ -74,6 +75,7 @@ class _Builder:
             "system": lambda: TEXT,
             "gravity": lambda: _described(_list(NUMBER), "m/s^2"),
             TOLERANCE: lambda: NUMBER,
+            BAUMGARTE: lambda: NUMBER,
             "define": lambda: _by_name({"anyOf": [NUMBER, _parameter()]}),
             "materials": lambda: _by_name(self.of(Material)),
             "parts": lambda: _by_name(self._body({}, [])),

@@ -13,7 +13,7 @@ from pliant.files.contacts import write_contacts, write_shape
 from pliant.files.motors import write_motor
 from pliant.files.named_numbers import alike
 from pliant.files.places import write_place
-from pliant.files.reader import DRIVE_BY, HOLD, SEGMENTS, TOLERANCE, VERSION, loads_model
+from pliant.files.reader import BAUMGARTE, DRIVE_BY, HOLD, SEGMENTS, TOLERANCE, VERSION, loads_model
 from pliant.files.run_settings import RunSettings
 from pliant.files.struts import write_strut
 from pliant.files.written import (
@@ -70,6 +70,8 @@ def _dumped(system: System, run: RunSettings | None, values: Mapping[str, float]
     data: Data = {"pliant": VERSION, "system": system.name, "gravity": list(system.gravity)}
     if system.closure_tolerance != CLOSURE_TOLERANCE:
         data[TOLERANCE] = system.closure_tolerance
+    if system.baumgarte is not None:
+        data[BAUMGARTE] = system.baumgarte
     data["define"] = {}  # reserves its place
     if shared:
         data["parts"] = {name: _body(body) for name, body in shared}

@@ -149,13 +149,14 @@ class System:
     """A mechanism: bodies on joints, with drives, loads, contacts and closures. Planar points and gravity may be pairs."""
 
     OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("name", "segmented", "held", "problem", "undriven")
-    ADDED_LATER: ClassVar[tuple[str, ...]] = ("held", "problem", "undriven")
+    ADDED_LATER: ClassVar[tuple[str, ...]] = ("held", "problem", "undriven", "baumgarte")
 
     name: str
     gravity: Sequence[float]  # m/s^2
     # Relative to the mechanism's size (or 1 rad). A constraint row that other rows imply to within this tolerance is dropped; its
     # residual must then stay within the tolerance during the run.
     closure_tolerance: float = CLOSURE_TOLERANCE
+    baumgarte: float | None = None  # a, 1/s: exact closures obey c'' + 2 a c' + a^2 c = 0 instead of being projected every step
     links: dict[str, Link] = field(default_factory=dict, init=False)
     drives: dict[str, Drive] = field(default_factory=dict, init=False)
     loads: dict[str, PointForce | PointMoment] = field(default_factory=dict, init=False)
@@ -179,6 +180,8 @@ class System:
         part = f"system {self.name!r}"
         self.gravity = check.vector(part, "gravity", self.gravity, "m/s^2")
         self.closure_tolerance = closure_tolerance(part, self.closure_tolerance)
+        if self.baumgarte is not None:
+            self.baumgarte = check.positive(part, "baumgarte", self.baumgarte, "1/s")
 
     @property
     def ground(self) -> Frame:

@@ -95,7 +95,7 @@ def prescribed_system(system: System, motion: Mapping[str, Motion], t_start: flo
         if name not in known:
             rule = f"must name one of {known}{check.did_you_mean(name, known)}"
             raise ModelError.of("inverse_dynamics", "motion", rule, name)
-    copy = System(system.name, system.gravity, system.closure_tolerance)
+    copy = System(system.name, system.gravity, system.closure_tolerance, system.baumgarte)
     for link in system.links.values():
         own = {name.split(".")[1]: value for name, value in wanted.items() if name.split(".")[0] == link.name}
         copy.links[link.name] = _prescribed_link(link, own)

@@ -621,6 +621,8 @@ def _came_open(traced: TracedSystem, outcome: Outcome) -> str:
     why = "the loops are locked, a motion contradicts them, or they have passed a singular configuration"
     if not implied:
         why = "the loops have reached a dead point, beyond which they cannot follow the motion, or the step is too long"
+    if traced.system.baumgarte is not None:
+        why += f"; or baumgarte = {traced.system.baumgarte:g} 1/s is too small to hold them (without it, they are projected)"
     return (
         f"closure {row.rsplit(' ', 1)[0]!r} came open after t = {outcome.t:.10g} s: its row {row!r}{which} is off by "
         f"{abs(amount):.3g} {unit} at t = {t_open:.10g} s, more than closure_tolerance = {allowed:g} of the mechanism's size; {why}"
