@@ -11,7 +11,7 @@ from pliant.codegen.graph import Graph
 from pliant.codegen.numbers import Numbers
 from pliant.model.beam import Beam
 from pliant.model.rigid import RigidBody
-from pliant.model.signal import MotionTable, PiecewiseConstant, PiecewiseLinear
+from pliant.model.signal import MotionTable, PiecewiseConstant, PiecewiseLinear, PiecewiseSmooth
 from pliant.trace.lowering import _Copying, equation_fields
 from pliant.trace.tracing import Trace, lower_system, trace_lowered
 
@@ -38,7 +38,7 @@ class Changing(_Copying):
     def _copied(self, x):
         if isinstance(x, (Beam, RigidBody)):
             inside, copied = (), object.__new__(type(x))
-        elif type(x) in (PiecewiseConstant, PiecewiseLinear, MotionTable):
+        elif type(x) in (PiecewiseConstant, PiecewiseLinear, PiecewiseSmooth, MotionTable):
             return super()._copied(x)  # p has the values of tables
         else:
             inside, copied = equation_fields(type(x)) if is_dataclass(x) else (), super()._copied(x)

@@ -20,6 +20,7 @@ from pliant.integrate.methods.method import METHODS, Auto, Method
 from pliant.integrate.status import Status
 from pliant.integrate.time_pieces import FINE_SAMPLES
 from pliant.model import check
+from pliant.model.driven_by import CORNERS
 from pliant.model.refused import refuse_constraints_of_speeds
 from pliant.model.system import System
 from pliant.results.contacts import ContactTable
@@ -605,16 +606,17 @@ class Run:
 
 
 def collect_rows(
-    compiled: Compiled, times: NDArray[np.float64], values: dict[str, NDArray[np.float64]], message: str, provenance: Provenance
-) -> Result:
-    """A Result of states, and works, that were not integrated."""
+    compiled: Compiled, times: NDArray[np.float64], values: dict[str, NDArray[np.float64]], message: str, provenance: Provenance,
+    corners: Sequence[float] = (),
+) -> Result:  # fmt: skip
+    """A Result of states, and works, that were not integrated. corners: times at which efforts may jump."""
     from pliant.run.evidence import Rows
     from pliant.run.validity import warnings_of_rows
 
     traced = compiled.traced
     warnings = (*traced.warnings, *warnings_of_rows(Rows(traced, times, values)))
     values = {**values, "work": np.full_like(values["work"], np.nan)}
-    stats = timings(compiled.seconds)
+    stats = {**timings(compiled.seconds), CORNERS: list(corners)}
     return Result(traced.system.name, times, values, traced.columns, (), ContactTable(), True, message, stats=stats,
                   drawing=compiled.drawing, make_provenance=provenance, warnings=warnings,
                   parameters=dict(traced.parameter_values))  # fmt: skip
@@ -648,6 +650,8 @@ def _came_open(traced: TracedSystem, outcome: Outcome) -> str:
     why = "the loops are locked, a motion contradicts them, or they have passed a singular configuration"
     if not implied:
         why = "the loops have reached a dead point, beyond which they cannot follow the motion, or the step is too long"
+    if traced.system.baumgarte is not None:
+        why += f"; or baumgarte = {traced.system.baumgarte:g} 1/s is too small to hold them (without it, they are projected)"
     return (
         f"closure {row.rsplit(' ', 1)[0]!r} came open after t = {outcome.t:.10g} s: its row {row!r}{which} is off by "
         f"{abs(amount):.3g} {unit} at t = {t_open:.10g} s, more than closure_tolerance = {allowed:g} of the mechanism's size; {why}"

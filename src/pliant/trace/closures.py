@@ -187,16 +187,19 @@ class Solved:
 
 def solve(
     tracer: Tracer, tree: Tree, found: ConstraintRows, every: ConstraintRows, column: ca.SX, accelerations: Sequence[Scalar],
-    q: Sequence[Scalar], v: Sequence[Scalar],
+    q: Sequence[Scalar], v: Sequence[Scalar], baumgarte: Scalar | None,
 ) -> Solved:  # fmt: skip
     """Solves D lam = -(A a0 + gamma) with D = A M^-1 A^T, and takes one Newton step of projection with the same D.
 
-    found: the rows held; every: these and the implied ones.
+    found: the rows held; every: these and the implied ones. baumgarte: a of c'' = -2 a c' - a^2 c; None for c'' = 0.
     """
     response, free = _response(tracer, column, accelerations)
     delassus = symmetric_product(found.jacobian, response)
     factor = factorise(_softened(found, every, delassus))
     missing = [-gamma - moved for gamma, moved in zip(found.gamma, matvec(found.jacobian, free), strict=True)]
+    if baumgarte is not None:
+        drifted = [baumgarte * (2.0 * rate + baumgarte * c) for c, rate in zip(found.residual, found.rate, strict=True)]
+        missing = [left - back for left, back in zip(missing, drifted, strict=True)]
     multipliers = _refined(factor, delassus, missing)
     closed = [a + more for a, more in zip(free, matvec(response, multipliers), strict=True)]
     # Every step projects again, so the residual that regularisation leaves needs no refinement.

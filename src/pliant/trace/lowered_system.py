@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from pliant.dynamics.tree import Tree
 from pliant.model.closure import FormulaClosure
-from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, PiecewiseLinear, Signal
+from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, PiecewiseLinear, PiecewiseSmooth, Signal
 from pliant.model.system import System
 from pliant.trace.assembly import Assembly
 from pliant.trace.lowering import Lowered, RememberedReadings, lower
 
 Floats = NDArray[np.float64]
-Table = PiecewiseConstant | PiecewiseLinear | MotionTable
+Table = PiecewiseConstant | PiecewiseLinear | PiecewiseSmooth | MotionTable
 
 
 @dataclass(frozen=True)

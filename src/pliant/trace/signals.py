@@ -23,7 +23,7 @@ from pliant.model.closure import FormulaClosure
 from pliant.model.coordinate_pair import Pair, all_pairs
 from pliant.model.motor import COMMAND, MotorDrive
 from pliant.model.parameter import evaluated, expression_of
-from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, Prescribed, Signal
+from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, PiecewiseSmooth, Prescribed, Signal
 from pliant.model.system import System
 from pliant.scalar import maximum, minimum
 from pliant.trace.formulas import NamedScalars, called
@@ -78,6 +78,10 @@ class Signals:
         if isinstance(signal, Formula):
             clock = self._clock(signal.breakpoints)
             return self._watched(signal, lambda: self._formula(signal.function, clock), clock if signal.breakpoints else None)
+        if isinstance(signal, PiecewiseSmooth):
+            c0, c1, c2, c3, origin = self._piece(signal)
+            s = self.t - origin
+            return ((c3 * s + c2) * s + c1) * s + c0
         value, slope, origin = self._piece(signal)
         return value if isinstance(signal, PiecewiseConstant) else value + slope * (self.t - origin)
 

@@ -384,7 +384,9 @@ class Trace(Signals):
         return column, [] if limit is None else [limit]
 
     def _functions_of_closures(self) -> dict[str, list[Scalar]]:
-        found = {} if self.solved is None else {"project": self._projected(self.solved, self.whole_column)}
+        found = {}
+        if self.solved is not None and self.system.baumgarte is None:
+            found = {"project": self._projected(self.solved, self.whole_column)}
         watched = {"closures": self.closures.residuals(self.system.closure_tolerance)} if self.closures.watched else {}
         return found | watched
 
@@ -526,7 +528,15 @@ class Trace(Signals):
             self.multipliers: list[Scalar] = []
             return forward, None
         done = solve_closures(
-            self.tracer, self.tree, closures.hard, closures.every, closures.column, forward.accelerations, self.q, self.v
+            self.tracer,
+            self.tree,
+            closures.hard,
+            closures.every,
+            closures.column,
+            forward.accelerations,
+            self.q,
+            self.v,
+            self.system.baumgarte,
         )
         self.multipliers = done.multipliers
         values = self.tracer.column(done.multipliers)
