@@ -112,11 +112,12 @@ def run(
     damping: float = 0.0,
     prestretched: bool = False,
     times: Floats = GRID,
+    formulation: str = "articulated",
 ) -> Run:
     """The robot driven by the torques of the rose. Defaults: tight tolerances if no method, exact closures if no stiffness."""
     method = method or tight(stiffness, prestretched)
     system = parallel_robot(stiffness, damping=damping, prestretched=prestretched)
-    return Run(_finished(simulate(compile_system(system), float(times[-1]), method=method, save=times.tolist())))
+    return Run(_finished(simulate(compile_system(system, formulation), float(times[-1]), method=method, save=times.tolist())))
 
 
 def run_springs(names: Sequence[str], method: Method | None = None, **start: Any) -> dict[str, Run]:

@@ -25,7 +25,17 @@ from pliant.gallery.parallel_robot.runs import (
     strayed,
 )
 from pliant.gallery.parallel_robot.system import T_LOOP
-from pliant.gallery.reproduction import Progress, Summary, save_figures, save_result, summary_of, write_summary
+from pliant.gallery.reproduction import (
+    PNG,
+    Pictures,
+    Progress,
+    Summary,
+    save_figures,
+    save_result,
+    summary_of,
+    with_methods,
+    write_summary,
+)
 
 COMPUTING = 0.8  # of the whole
 DAMPING = 100.0  # N s/m: gives damping ratios of 0.026 to 0.080 for the six oscillations at REACTIONS_AT
@@ -37,15 +47,20 @@ LOOP_ROWS = 401
 BEGINNING = np.linspace(0.0, 0.2, 1001)  # s: enough rows for oscillations of 255 Hz
 
 
-def reproduce(out: Path, progress: Progress) -> Summary:
+def reproduce(out: Path, progress: Progress, pictures: Pictures = PNG) -> Summary:
     """Run, draw and write everything into a folder that exists; returns what summary.json holds."""
     study = compute(progress)
     runs = cases(study)
     for name, done in runs.items():
         save_result(out, name.replace("/", "-"), done.result)
-    save_figures(out, figures(study), progress, COMPUTING)
+    methods = {
+        f"{formulation}, Ks = {REACTIONS_AT}": run(STIFFNESSES[REACTIONS_AT], PAPERS, formulation=formulation).result
+        for formulation in ("denoc", "lagrange")
+    }
+    save_figures(out, figures(study, methods), progress, COMPUTING, pictures)
     entries = {name: done.case for name, done in runs.items()}
     summary = summary_of("parallel-robot", entries, claims(study), study, inverse=study.inverse.case)
+    summary = with_methods(summary, methods)
     write_summary(out, summary)
     progress("done", 1.0)
     return summary
