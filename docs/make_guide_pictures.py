@@ -235,6 +235,16 @@ def _restitutions(_: Names) -> dict[str, tuple[Any, Any]]:
     return lines
 
 
+def _impacts(names: Names) -> dict[str, tuple[Any, Any]]:
+    """The speed of the crank around its first impact, by both kinds of contact."""
+    begin, found = names["crank"].contacts[0].begin, {}
+    impulsive = names["with_law"](names["slider_crank"](0), pl.Impulsive(restitution=names["delivered"]))
+    for name, system in (("compliant", names["slider_crank"](0)), ("impulsive", impulsive)):
+        run = pl.simulate(system, begin + 2e-4, save=[0.0, *(begin + np.linspace(-1e-4, 2e-4, 601))])
+        found[name] = 1e3 * (run.time[1:] - begin), run["v", "crank.angle"][1:]
+    return found
+
+
 def _frictions(_: Names) -> dict[str, tuple[Any, Any]]:
     laws = [pl.Coulomb(mu=0.3, transition=5e-3), pl.CoulombStiction(mu_static=0.4, mu_kinetic=0.3, v_static=5e-3, v_kinetic=2e-2),
             pl.Stribeck(mu_static=0.4, mu_kinetic=0.25, v_stribeck=2e-2, viscous=0.5, transition=2e-3),
@@ -352,6 +362,9 @@ DRAWINGS: dict[str, Drawing] = {
     "contact-records": lambda n: _bars([f"{record.begin:.2f} s" for record in n["run"].contacts],
                                        [record.peak_force for record in n["run"].contacts], "peak force, N"),
     "normal-laws": curves("restitution asked", "restitution delivered", _restitutions, height=4.2),
+    "impulsive": two(curves("stiffness, N/m^1.5", "largest difference, rad", lambda n: {"": (n["stiffnesses"], n["distances"])},
+                            dots="o-", log="xy"),
+                     curves("time since the impact, ms", "crank, rad/s", _impacts)),
     "friction-laws": curves("slip speed, mm/s", "coefficient of friction", _frictions),
     "loops": snapshots(0.0, 0.5, 0.8),
     "loop-conditions": snapshots(0.0, 0.25, 0.5),

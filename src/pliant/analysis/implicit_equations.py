@@ -26,7 +26,7 @@ from pliant.dynamics.loads import AppliedForces
 from pliant.dynamics.tree import Tree
 from pliant.errors import SolveError
 from pliant.integrate.loop.grip_states import SLIDES, STICKS
-from pliant.model.refused import refuse_constraints_of_speeds, refuse_controllers
+from pliant.model.refused import refuse_constraints_of_speeds, refuse_controllers, refuse_impulsive
 from pliant.model.resolve import checked_values, resolved
 from pliant.model.signal import Signal
 from pliant.model.system import System
@@ -131,6 +131,7 @@ class ImplicitEquations(Trace):
         return value
 
     def _trace_balance(self) -> None:
+        refuse_impulsive(self.system, "an equilibrium or a linearisation, because its force is not known from the depth")
         self.bodies, self.moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
         self.applied: AppliedForces = self.acting()
         bristles, self.contacts = self._contact_forces(self.applied)

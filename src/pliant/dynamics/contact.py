@@ -7,7 +7,7 @@ on both bodies at the same point c = x_A - r n, so momentum is conserved and the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, dot, is_zero, scale, sub, total, vanishes
 from pliant.dynamics.grip import SMALLEST_SPEED, Grip
@@ -18,6 +18,7 @@ from pliant.dynamics.tree import ROOT, Place, Tree
 from pliant.model.contact import ContactPair, Plane
 from pliant.model.coordinate_pair import CoordinatePair, Pair
 from pliant.model.friction_law import BristleLaw, FrictionLaw
+from pliant.model.normal_law import Impulsive
 from pliant.scalar import absolute, maximum, minimum, sqrt, where
 
 COINCIDENT = 1e-100  # m between centres: below this distance two spheres have no normal and exert no force
@@ -111,13 +112,17 @@ def contact_force(
 
     If `entry` is negative, a compression with this entry speed is over: a larger closing speed replaces it.
 
-    held: forces along the tangents of a law that sticks, to be solved for by the caller.
+    held: forces to be solved for by the caller: along the tangents of a law that sticks, and of an impulsive contact at rest.
     """
     law, friction = kinematics.pair.normal, kinematics.pair.friction
     depth = maximum(-kinematics.gap, 0.0)
     on = closed > 0.5
-    raw = law.force(depth, kinematics.closing, where(entry < 0.0, maximum(kinematics.closing, -entry), entry))
-    force = where(on, raw if law.pulls else maximum(raw, 0.0), 0.0)
+    if is_impulsive(kinematics):  # a run lets it go where it would pull
+        *held, raw = held
+        force = where(on, raw, 0.0)
+    else:
+        raw = law.force(depth, kinematics.closing, where(entry < 0.0, maximum(kinematics.closing, -entry), entry))
+        force = where(on, raw if law.pulls else maximum(raw, 0.0), 0.0)
     held_back = law.stored(depth)  # a law without a potential has no elastic part: all its work goes into the ledger
     elastic = 0.0 if is_zero(held_back) else where(on, law.elastic(depth), 0.0)
     stored = where(on, held_back, 0.0)
@@ -162,6 +167,18 @@ def bristle_count(kinematics: ContactKinematics) -> int:
 def holds(kinematics: ContactKinematics) -> bool:
     """Whether a sticking force must be solved for."""
     return isinstance(kinematics.pair.friction, FrictionLaw) and kinematics.pair.friction.holds and bool(kinematics.slip)
+
+
+def is_impulsive(kinematics: ContactKinematics) -> bool:
+    return isinstance(kinematics.pair.normal, Impulsive)
+
+
+def knocked(contact: ContactForce, knock: Sequence[Scalar]) -> ContactForce:
+    """The contact with further forces along its normal and its tangents."""
+    if not knock:
+        return contact
+    friction = tuple(f + more for f, more in zip(contact.friction, knock[1:], strict=True))
+    return replace(contact, force=contact.force + knock[0], friction=friction)
 
 
 LONGEST_TURN = 0.25  # rad per step: checks at its quarters miss at most 5e-4 of the radius of an arc

@@ -10,17 +10,17 @@ from collections.abc import Iterable
 from typing import Any
 
 from pliant.files.run_settings import RunSettings
-from pliant.model import beam, closure, damping, force, modes, rolling, telescopic
+from pliant.model import beam, closure, damping, force, modes, normal_law, rolling, telescopic
 from pliant.model.beam import Beam
 from pliant.model.friction_law import BristleLaw, CustomFriction, DryFriction, LuGre
 from pliant.model.joint import Cylindrical, Damper, Joint, Planar, Prismatic, Revolute, Spring
 from pliant.model.modes import AxialModes, ElementModes, GivenModes, Modes, ShapeTable, TorsionModes
 from pliant.model.motor import Motor
-from pliant.model.normal_law import PowerLaw
+from pliant.model.normal_law import Impulsive, PowerDamping, PowerLaw
 from pliant.model.outline import FibreOutline
 from pliant.model.play import Backlash, Limits
 from pliant.model.reduction import CraigBampton, FreeModes
-from pliant.model.signal import Constant, MotionTable, PiecewiseConstant, PiecewiseLinear
+from pliant.model.signal import Constant, MotionTable, PiecewiseConstant, PiecewiseLinear, PiecewiseSmooth
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
 
@@ -72,6 +72,8 @@ UNITS: dict[tuple[Any, str], str] = {
     (Revolute, "rate"): "rad/s",
     (PowerLaw, "stiffness"): "N/m^n",
     (PowerLaw, "damping"): "N s/m",
+    (PowerDamping, "chi"): "N s/m^(m+1)",
+    (PowerDamping, "damping_exponent"): "1",
     (BristleLaw, "sigma0"): "1/m",
     (BristleLaw, "sigma1"): "s/m",
     (BristleLaw, "sigma2"): "s/m",
@@ -84,6 +86,8 @@ UNITS: dict[tuple[Any, str], str] = {
     (Constant, "value"): EITHER_EFFORT,
     (PiecewiseConstant, "values"): EITHER_EFFORT,
     (PiecewiseLinear, "values"): EITHER_EFFORT,
+    (PiecewiseSmooth, "values"): EITHER_EFFORT,
+    (PiecewiseSmooth, "corners"): "s",
     (System.drive, "effort"): EITHER_EFFORT,
     (System.force, "vector"): "N",
     (System.moment, "vector"): "N m",
@@ -133,6 +137,7 @@ CHOICES: dict[tuple[Any, str], Iterable[str]] = {
     (ElementModes, "plane"): modes.PLANES,
     (ElementModes, "reference"): modes.REFERENCES,
     (damping.RayleighRatios, "rule"): damping.RULES,
+    (Impulsive, "kind"): normal_law.IMPACT_KINDS,
     (TelescopicBeam, "form"): telescopic.FORMS,
     (TelescopicBeam, "tip_rotation"): telescopic.TIP_ROTATIONS,
     (TelescopicBeam, "on_sleeve_end"): telescopic.SLEEVE_ENDS,

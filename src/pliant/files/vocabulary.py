@@ -26,7 +26,7 @@ from pliant.model.hertz import hertz_stiffness
 from pliant.model.joint import JOINTS, Joint
 from pliant.model.joint_friction import JointFriction
 from pliant.model.modes import AxialModes, GivenModes, Modes, ShapeFunction, ShapeTable, TorsionModes
-from pliant.model.normal_law import NORMAL_LAWS, CustomNormal, PowerLaw
+from pliant.model.normal_law import NORMAL_LAWS, CustomNormal, Impulsive, PowerLaw
 from pliant.model.play import Backlash, Limits
 from pliant.model.signal import Formula, MotionTable, Prescribed, Signal
 from pliant.model.system import System
@@ -55,7 +55,7 @@ FORMULAS: dict[type, Mapping[str, tuple[str, ...]]] = {
 }
 
 SLIDING = tuple(law for law in FRICTION_LAWS if issubclass(law, FrictionLaw) and not law.holds)
-Normal = Union[(*NORMAL_LAWS, CustomNormal)]  # type: ignore[valid-type]
+Normal = Union[(*NORMAL_LAWS, Impulsive, CustomNormal)]  # type: ignore[valid-type]
 Friction = Union[(*FRICTION_LAWS, CustomFriction)]  # type: ignore[valid-type]
 PrescribedMotion = Prescribed | MotionTable
 Body = Point | Sphere | Capsule  # shapes that can touch

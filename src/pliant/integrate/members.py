@@ -8,12 +8,13 @@ from typing import Any
 from pliant.codegen.loop_language import ByAddress, flags, floats, ints
 from pliant.integrate.loop.kernels import Loop, call_kernel, put
 from pliant.integrate.loop.pairs import pair_number, pair_place, touch
-from pliant.integrate.loop.phases import is_closed
+from pliant.integrate.loop.phases import is_closed, is_impulsive
 from pliant.integrate.memory.batch_record import BATCH, COINCIDENT_SHARE, PLAIN, SUSPECT, TALLIED
 from pliant.integrate.memory.run_record import (
     BEGIN_IMPULSE,
     BEGIN_LOST,
     BEGIN_RUBBED,
+    ENTRY_SPEED,
     FINISHED,
     IMPULSE,
     LOST,
@@ -67,7 +68,7 @@ def _begin(run: Any, batch: Any, member: int) -> None:
     put(run.pair_numbers, batch.numbers + batch.numbers_step * member, PAIR_NUMBERS * run.n_pairs)
     call_kernel(run.observe, run.t, run.y, run.p, run.observed, run.work)
     _set_tolerances(run, batch, member)
-    plain = not _has_coincident_balls(run, batch) and (batch.judges == 0 or _resists(run, batch))
+    plain = not _has_coincident_balls(run, batch) and not _has_overlaps(run) and (batch.judges == 0 or _resists(run, batch))
     ints(batch.start, batch.n_members)[member] = PLAIN if plain else SUSPECT
 
 
@@ -109,6 +110,14 @@ def _has_coincident_balls(run: Any, batch: Any) -> bool:
     for k in range(run.n_pairs):
         reach = pair_number(run, k, REACH)
         if balls[k] and observed[run.at_gap + k] + reach <= COINCIDENT_SHARE * reach:
+            return True
+    return False
+
+
+def _has_overlaps(run: Any) -> bool:
+    """Whether an impulsive contact overlaps, from which nothing would part it."""
+    for k in range(run.n_pairs):  # noqa: SIM110  a generator has no place in compiled code
+        if is_impulsive(run, k) and floats(run.observed, run.n_observed)[run.at_gap + k] < 0.0:
             return True
     return False
 
@@ -159,16 +168,19 @@ def _tally(run: Any, batch: Any, member: int) -> None:
     """Accumulate counts and sums of the contacts in the buffer."""
     for k in range(run.n_touches):
         done = floats(run.finished + 8 * FINISHED * k, FINISHED)
-        _add(run, batch, member, int(done[0]), done[7], done[5], done[8], done[9])
+        _add(run, batch, member, int(done[0]), done[7], done[5], done[8], done[9], done[3])
 
 
-def _add(run: Any, batch: Any, member: int, pair: int, impulse: float, force: float, lost: float, rubbed: float) -> None:
+def _add(
+    run: Any, batch: Any, member: int, pair: int, impulse: float, force: float, lost: float, rubbed: float, entry: float
+) -> None:
     tally = floats(batch.tally + 8 * TALLIED * (run.n_pairs * member + pair), TALLIED)
     tally[0] += 1.0
     tally[1] += impulse
     tally[2] = max(tally[2], force)
     tally[3] += lost
     tally[4] += rubbed
+    tally[5] = max(tally[5], entry)
 
 
 def _take_rows(run: Any, batch: Any, member: int) -> None:
@@ -199,11 +211,12 @@ def _finish(run: Any, batch: Any, member: int, code: int) -> None:
             impulse = y[pair_place(run, pair, IMPULSE)] - record[BEGIN_IMPULSE]
             lost = record[BEGIN_LOST] - y[pair_place(run, pair, LOST)]
             rubbed = record[BEGIN_RUBBED] - y[pair_place(run, pair, RUBBED)]
-            _add(run, batch, member, pair, impulse, record[PEAK_FORCE], lost, rubbed)
+            _add(run, batch, member, pair, impulse, record[PEAK_FORCE], lost, rubbed, record[ENTRY_SPEED])
     ints(batch.code, n)[member] = code
     floats(batch.t_end, n)[member] = run.t
     put(batch.y_end + 8 * run.n * member, run.y, run.n)
     ints(batch.steps, n)[member] = run.accepted
+    ints(batch.blind, n)[member] += run.n_lowered + run.n_unsolved  # `simulate` has words for these
     for e in range(run.n_events):
         ints(batch.blind, n)[member] += ints(run.blind, run.n_events)[e]
         if code == AT_EVENT and ints(run.hit, run.n_events)[e] != 0 and flags(run.kind, run.n_events)[e] == STOPS:

@@ -132,6 +132,15 @@ class Outcome:
         return self.sentence
 
 
+class Impacts(NamedTuple):
+    """Impacts whose restitution was lowered lest energy be created: number, time of the first, s, factor; number of unsolved."""
+
+    lowered: int = 0
+    t: float = 0.0
+    factor: float = 1.0
+    unsolved: int = 0
+
+
 @dataclass(frozen=True)
 class Tape:
     """Accepted steps."""
@@ -551,6 +560,11 @@ class Stepper:
     def blind(self) -> np.ndarray[Any, np.dtype[np.int64]]:
         """Number of steps in which an event could not be judged: its function was nan, or crossed more often than can be noted."""
         return self._memory.arrays["blind"]
+
+    @property
+    def impacts(self) -> Impacts:
+        """What was found of impulsive contacts."""
+        return Impacts(*(self._run[name].item() for name in ("n_lowered", "lowered_t", "lowered_to", "n_unsolved")))
 
     @property
     def g(self) -> Floats:

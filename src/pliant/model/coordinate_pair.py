@@ -65,6 +65,11 @@ def coordinate_pairs(system: System) -> list[CoordinatePair]:
     return [*_of_joints(system), *_of_gears(system)]
 
 
+def all_pairs(system: System) -> list[Pair]:
+    """All pairs of a System: its contacts, then those of its coordinates."""
+    return [*system.contacts.values(), *coordinate_pairs(system)]
+
+
 def _of_joints(system: System) -> Iterator[CoordinatePair]:
     for link in system.links.values():
         for motion in link.joint.motions:

@@ -23,6 +23,8 @@ from pliant.scalar import Scalar, call_law, exp
 # zero; a contact that begins at rest is damped as if it began at the floor. A lower floor keeps e correct for slower bounces but
 # makes the contact stiffer at rest (damping ratio ~ 1/floor).
 ENTRY_FLOOR = 1e-3
+REST_SPEED = 1e-4  # m/s: a slower approach of an impulsive contact ends at rest; under gravity its rebound would rise by 0.5 nm
+IMPACT_KINDS = ("newton", "poisson")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -322,6 +324,40 @@ class WangYanFangJin(PowerLaw):
 
 
 @dataclass(frozen=True, kw_only=True)
+class PowerDamping(PowerLaw):
+    """F = K d^n + chi d^m d' with n and m free: the general form of Yousefzadeh and Shafei 2024, eq. 20; Hunt and Crossley 1975.
+
+    With m = n it is FixedHuntCrossley, whose chi is this one over K; with m = 0 it is WangYanFangJin. The restitution depends on
+    the masses and on the speed.
+    """
+
+    chi: float  # N s/m^(m + 1)
+    damping_exponent: float = 1.5  # m: 0, or at least 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        part = type(self).__name__
+        power = check.number(part, "damping_exponent", self.damping_exponent)
+        if power != 0.0 and power < 1.0:  # the slope at depth 0 would be infinite
+            raise ModelError.of(part, "damping_exponent", "must be 0 or >= 1", self.damping_exponent)
+        object.__setattr__(self, "damping_exponent", power)
+        object.__setattr__(self, "chi", check.not_negative(part, "chi", self.chi, f"N s/m^{power + 1.0:g}"))
+
+    def force(self, depth: Scalar, rate: Scalar, entry_speed: Scalar) -> Scalar:
+        return self.elastic(depth) + self.chi * depth**self.damping_exponent * rate
+
+    @property
+    def can_pull(self) -> bool:
+        return self.chi > 0.0
+
+    def delivered_between(self, mass: float, speed: float) -> float:
+        """By integrating x'' = -(x^n + k x^m x') from x = 0, x' = 1, with k = chi L^(m+1)/(mass v), L = (mass v^2/K)^(1/(n+1))."""
+        length = (mass * speed**2 / self.stiffness) ** (1.0 / (self.exponent + 1.0))
+        damping = self.chi * length ** (self.damping_exponent + 1.0) / (mass * speed)
+        return _dashpot_restitution(damping, self.exponent, self.pulls, self.damping_exponent)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Linear(PowerLaw):
     """F = K d + D d'.  Kelvin-Voigt spring and dashpot (Goldsmith 1960); D is given or follows from a restitution and a mass.
 
@@ -418,6 +454,60 @@ class CustomNormal(NormalLaw):
         return f"{getattr(self.function, '__name__', 'CustomNormal')}: restitution not known before the run"
 
 
+@dataclass(frozen=True, kw_only=True)
+class Impulsive(NormalLaw):
+    """Impacts without duration: the speeds jump, by impulses of all contacts that touch.  Newton 1687; Poisson 1817; Moreau 1988.
+
+    kind "newton": the separation speed is `restitution` times the approach speed; "poisson": the impulse of the expansion is
+    `restitution` times that of the compression. Friction is by impulse, within its cone. If friction and restitution together would
+    create energy, as in Kane's paradox, the restitution of that impact is lowered until they do not. An approach slower than
+    `entry_floor` has no rebound: a sequence of ever shorter bounces ends so, and the contact rests, held by a force that cannot
+    pull.
+    """
+
+    OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("restitution", "kind")
+
+    restitution: float  # e, in [0, 1]
+    kind: str = "newton"
+    entry_floor: float = REST_SPEED  # m/s
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        part = type(self).__name__
+        restitution = check.number(part, "restitution", self.restitution)
+        if not 0.0 <= restitution <= 1.0:
+            raise ModelError.of(part, "restitution", "must be in [0, 1]", self.restitution)
+        object.__setattr__(self, "restitution", restitution)
+        check.choice(part, "kind", self.kind, IMPACT_KINDS)
+        if self.pulls:
+            raise ModelError.of(part, "pulls", "must be False: an impulse only pushes", self.pulls)
+
+    def force(self, depth: Scalar, rate: Scalar, entry_speed: Scalar) -> Scalar:
+        raise ModelError.of(type(self).__name__, "force", "must be solved for by a run: it is no function of the depth", depth)
+
+    def elastic(self, depth: Scalar) -> Scalar:
+        return 0.0
+
+    def stored(self, depth: Scalar) -> Scalar:
+        return 0.0
+
+    @property
+    def asked(self) -> float:
+        return self.restitution
+
+    @property
+    def delivered(self) -> float:
+        return self.restitution
+
+
+def check_impulsive(part: str, normal: NormalLaw, friction: object) -> None:
+    """Friction of impulsive contacts must have a coefficient, for the cone of the impulses, and no states."""
+    known = hasattr(friction, "mu") or hasattr(friction, "mu_kinetic")
+    if isinstance(normal, Impulsive) and friction is not None and not (known and friction.states == 0):  # type: ignore[attr-defined]
+        rule = "must be a law with a coefficient and without states (such as Karnopp or Coulomb) if normal is Impulsive"
+        raise ModelError.of(part, "friction", rule, friction)
+
+
 def normal_law(part: str, field: str, value: Any) -> NormalLaw:
     """A normal law from a law or from a function of (depth, rate, entry_speed)."""
     if isinstance(value, NormalLaw):
@@ -429,7 +519,7 @@ def normal_law(part: str, field: str, value: Any) -> NormalLaw:
 
 NORMAL_LAWS: tuple[type[NormalLaw], ...] = (
     Linear, Hertz, HuntCrossley, HerbertMcWhannell, LeeWang, LankaraniNikravesh, Gonthier, ZhiyingQishao, Flores,
-    GharibHurmuzlu, HuGuo, CarvalhoMartins, SafaeifarFarshidianfar, Exact, FixedHuntCrossley, WangYanFangJin,
+    GharibHurmuzlu, HuGuo, CarvalhoMartins, SafaeifarFarshidianfar, Exact, FixedHuntCrossley, WangYanFangJin, PowerDamping,
 )  # fmt: skip
 
 
@@ -505,12 +595,12 @@ def _linear_ratio(restitution: float, pulls: bool) -> float:
     return _bisect(lambda z: -math.log(_linear_restitution(z, pulls)) - lost, 0.0, high) if lost else 0.0
 
 
-def _dashpot_restitution(damping: float, exponent: float, pulls: bool) -> float:
-    """The restitution of x'' = -(x^n + k x'), x(0) = 0, x'(0) = 1, until the force (or x, if the force may pull) is zero again."""
+def _dashpot_restitution(damping: float, exponent: float, pulls: bool, power: float = 0.0) -> float:
+    """The restitution of x'' = -(x^n + k x^m x'), x(0) = 0, x'(0) = 1, until the force (or x, if it may pull) is zero again."""
     from scipy.integrate import solve_ivp  # slow to import, seldom needed
 
     def force(x: float, u: float) -> float:
-        return float(max(x, 0.0) ** exponent + damping * u)
+        return float(max(x, 0.0) ** exponent + damping * max(x, 0.0) ** power * u)
 
     def ends(t: float, y: Any) -> float:
         return float(y[0]) if pulls else force(y[0], y[1])

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.closure import FormulaClosure
+from pliant.model.coordinate_pair import all_pairs
+from pliant.model.normal_law import Impulsive
 from pliant.model.rolling import NONHOLONOMIC
 from pliant.model.system import System
 
@@ -43,3 +45,11 @@ def refuse_constraints_of_speeds(system: System, what: str) -> None:
     for closure in system.closures.values():
         if isinstance(closure, FormulaClosure) and closure.nonholonomic:
             raise ModelError.of(closure.part, "kind", f"must not be non-holonomic for {what}", NONHOLONOMIC)
+
+
+def refuse_impulsive(system: System, what: str) -> None:
+    """Refuse a System with impulsive contacts. what: that which cannot treat them, and why, for the message."""
+    for pair in all_pairs(system):
+        if isinstance(pair.normal, Impulsive):
+            rule = f"must not be Impulsive for {what}; take a compliant law, such as HuGuo"
+            raise ModelError.of(f"contact {pair.name!r}", "normal", rule, pair.normal)

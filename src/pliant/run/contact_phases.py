@@ -25,10 +25,12 @@ from pliant.integrate.memory.run_record import (
     TOUCH,
 )
 from pliant.integrate.methods.method import Method
+from pliant.model.normal_law import Impulsive
 from pliant.results.contacts import NUMBERS, ContactRecord, ContactTable, table
 from pliant.results.state import FinalState, OngoingContact
 from pliant.results.table import HELD
 from pliant.run.accounts import loads_of
+from pliant.trace.layout import RATES
 
 if TYPE_CHECKING:
     from pliant.integrate.stepper import Stepper
@@ -77,7 +79,15 @@ def phases_of(compiled: Compiled, method: Method) -> Phases:
         near=-math.inf if traced.near is None else traced.near,
         near_rtol=method.rtol if precise else 0.0,
         far_rtol=(method.tolerance or method.rtol) if precise else 0.0,
+        impact=_impact(compiled),
     )
+
+
+def _impact(compiled: Compiled) -> tuple[int, int, int, int, int]:
+    """The kernel of impulsive contacts, its rows, the place of the rates in y, their number, and the number of its outputs."""
+    rates, code = compiled.traced.layout.y[RATES], compiled.impact
+    knocks = sum(len(slots.knocks) for slots in compiled.traced.pairs)
+    return (0, 0, 0, 0, 0) if code is None else (code.address, knocks, rates.start, rates.stop - rates.start, code.n_out)
 
 
 def _owner(event: Event, traced: TracedSystem) -> int:
@@ -108,7 +118,8 @@ def _places(slots: PairSlots) -> list[int]:
     events = [missing if event is None else event for event in (slots.gap, slots.peak, slots.let_go, slots.near, slots.renewal)]
     return [slots.closed, slots.entry, missing if slots.grip is None else slots.grip,
             slots.bristles.start, len(slots.bristles), slots.impulse, slots.lost, slots.rubbed,
-            *events, slots.switches.start, len(slots.switches)]  # fmt: skip
+            *events, slots.switches.start, len(slots.switches),
+            slots.knocks.start if slots.knocks else missing, len(slots.knocks)]  # fmt: skip
 
 
 def pair_numbers(traced: TracedSystem) -> Floats:
@@ -117,10 +128,12 @@ def pair_numbers(traced: TracedSystem) -> Floats:
 
 
 def _numbers(slots: PairSlots) -> list[float]:
-    """The numbers of a contact in the order of `run_record`: ENTRY_FLOOR, REACH, BAND."""
+    """The numbers of a contact in the order of `run_record`: ENTRY_FLOOR, REACH, BAND, RESTITUTION, MU, POISSON."""
     pair = slots.pair
     band = math.nan if slots.grip is None else float(pair.friction.band)  # type: ignore[union-attr]
-    return [float(pair.normal.entry_floor), float(pair.reach), band]
+    law, mu = pair.normal, getattr(pair.friction, "mu", getattr(pair.friction, "mu_kinetic", 0.0))
+    struck = (law.restitution, mu, law.kind == "poisson") if isinstance(law, Impulsive) else (0.0, 0.0, False)
+    return [float(law.entry_floor), float(pair.reach), band, *map(float, struck)]
 
 
 class Contacts:

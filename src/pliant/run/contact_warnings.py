@@ -57,6 +57,22 @@ def restitution(evidence: Evidence) -> Iterator[str]:
             )
 
 
+def impulses(evidence: Evidence) -> Iterator[str]:
+    """Warn of impacts whose restitution had to be lowered, or whose impulses were not found."""
+    lowered, t, factor, unsolved = evidence.impacts
+    if lowered:
+        yield (
+            f"impact of impulsive contacts at t = {t:.6g} s{_more(lowered - 1)}: friction and restitution together would create "
+            f"energy (Kane's paradox); the restitution was lowered to {factor:.3g} of what was asked for, which creates none"
+        )
+    if unsolved:
+        yield f"impacts of impulsive contacts: the impulses of {unsolved} did not converge; their friction may jam the bodies"
+
+
+def _more(count: int) -> str:
+    return f", and {count} later ones" if count else ""
+
+
 def _slow(pair: Pair, law: HysteresisLaw, evidence: Evidence) -> Iterator[str]:
     """Warn if even the fastest bounces of a run begin below the law's floor, where its damping fades; last ones always do."""
     own = evidence.contacts.of(pair.name)

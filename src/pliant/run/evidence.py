@@ -113,6 +113,7 @@ class Evidence(Rows):
     blind: NDArray[np.int64]  # by event: number of steps in which it could not be evaluated
     steps: int
     gone_on: FinalState | None  # the state from which the run continued, if it did
+    impacts: tuple[int, float, float, int] = (0, 0.0, 1.0, 0)  # of impulsive contacts: see `stepper.Impacts`
 
     @cached_property
     def series(self) -> tuple[Floats, Mapping[str, Floats]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -93,6 +93,7 @@ COMPILED = {
     "step_limit": "the limit of steps near contacts",
     "project": "the projection onto closed loops",
     "closures": "the rows of closures",
+    "impact": "the responses to impulses",
 }
 
 MOST_OPERATIONS = 2_000_000  # of all structures kept in the process
@@ -137,6 +138,11 @@ class Compiled:
     def closures(self) -> MachineCode | None:
         """The rows of exact closures, implied ones first, and the tolerance of each."""
         return self.structure.code.get("closures")
+
+    @property
+    def impact(self) -> MachineCode | None:
+        """The speeds of impulsive contacts, and the responses to their impulses."""
+        return self.structure.code.get("impact")
 
     def with_flags(self, t: float, y: NDArray[np.float64], p: NDArray[np.float64]) -> NDArray[np.float64]:
         """p with the flags that a run would have in this state, just after t: of comparisons and of damped stops."""
@@ -188,12 +194,14 @@ def compile_system(
     t_start: float = 0.0,
     parameters: Mapping[str, float] | None = None,
     phase: Tell | None = None,
+    hold_at: Sequence[NDArray[np.float64]] = (),
 ) -> Compiled:
     """Prepare a System for runs: trace and compile its functions, unless a System with the same structure was compiled before.
 
     cache: keep machine code in the process and on disk. still: allow a System with every coordinate prescribed. near: record when
     gaps cross this distance, m. t_start: time at which closed loops are assembled, s. parameters: values of parameters by name.
-    phase: called with a description of each stage.
+    phase: called with a description of each stage. hold_at: coordinates, beside those at the start, in which the rows of closures
+    that a run holds must not be those that others imply.
     """
     check.function("compile_system", "phase", phase)
     system = mechanism_of(system, "compile_system")
@@ -207,7 +215,7 @@ def compile_system(
         with stages.stage("trace", LOWERING):
             values = checked_values(known.parameters(system), parameters)
             plain = known.resolved(system, values)
-            lowered = replace(lower_system(plain, formulation, still, near, t_start, values, known.tree), original=system)
+            lowered = replace(lower_system(plain, formulation, still, near, t_start, values, known.tree, hold_at), original=system)
             lowered = replace(lowered, readings=known.readings)
             folder: Path | None = user_cache("machine-code") if cache else None
             key = HashedOnce((lowered.lowered.structure, lowered.asked, folder))

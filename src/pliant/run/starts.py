@@ -13,6 +13,7 @@ from pliant.integrate.memory.batch_record import COINCIDENT_SHARE
 from pliant.model.beam import FIRST_ORDER, Beam
 from pliant.model.contact import ContactPair, Plane
 from pliant.model.coordinate_pair import Pair
+from pliant.model.normal_law import Impulsive
 from pliant.model.strut import Strut
 from pliant.model.system import System
 from pliant.run.inertia import Resistance
@@ -23,13 +24,16 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
+OVERLAP = 1e-9  # m or rad: of an impulsive contact at the start; less is round-off
 SHORTEST, SHORTEST_AT_ALL = 1e-6, 1e-12  # of its rest length, and m: the direction of a shorter strut is only round-off
 
 
 def check_start(compiled: Compiled, resistance: Resistance, t: float, y: Floats, p: Floats) -> None:
     """Refuse a start at which accelerations do not exist or are only round-off."""
     traced = compiled.traced
-    _check_centres(traced, compiled.observe(t, y, p)[traced.layout.observed["gap"]])
+    gaps = compiled.observe(t, y, p)[traced.layout.observed["gap"]]
+    _check_centres(traced, gaps)
+    _check_overlaps(traced, gaps)
     for strut, length in short_struts(compiled, t, y, p):
         raise SolveError(no_direction(strut, length, "at the start"))
     _check_finite(traced, compiled.rhs(t, y, p), t)
@@ -61,6 +65,14 @@ def _check_centres(traced: TracedSystem, gaps: NDArray[np.float64]) -> None:
         if gap + reach <= COINCIDENT_SHARE * reach:
             rule = "centres of its two spheres must be apart at the start, because concentric spheres have no normal direction"
             raise SolveError(f"contact {slots.pair.name!r}: {rule}, got a distance of {gap + reach:.3g} m")
+
+
+def _check_overlaps(traced: TracedSystem, gaps: NDArray[np.float64]) -> None:
+    """Refuse impulsive contacts that overlap: nothing would push their bodies apart."""
+    for slots, gap in zip(traced.pairs, gaps.tolist(), strict=True):
+        if isinstance(slots.pair.normal, Impulsive) and gap < -OVERLAP:
+            rule = "bodies must not overlap at the start, because an impulsive contact has no force that would part them"
+            raise SolveError(f"contact {slots.pair.name!r}: {rule}, got an overlap of {-gap:.3g} {slots.pair.units[0]}")
 
 
 def is_between_spheres(pair: Pair) -> bool:

@@ -6,7 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pliant.codegen.tracer import Scalar
-from pliant.dynamics.contact import ContactForce, ContactKinematics, apply, bristle_count, contact_force, holds
+from pliant.dynamics.contact import (
+    ContactForce,
+    ContactKinematics,
+    apply,
+    bristle_count,
+    contact_force,
+    holds,
+    is_impulsive,
+    knocked,
+)
 from pliant.dynamics.grip import Grip
 from pliant.dynamics.kinematics import Pose
 from pliant.dynamics.loads import AppliedForces
@@ -15,7 +24,7 @@ from pliant.integrate.memory.run_record import SPENT, UNDAMPED
 from pliant.model.coordinate_pair import Pair
 from pliant.model.normal_law import CustomNormal
 from pliant.scalar import where
-from pliant.trace.holding import Holder
+from pliant.trace.holding import STICK_TIME, Holder
 from pliant.trace.layout import OPEN
 
 PARAMETERS = len(OPEN)  # entries of p for each pair
@@ -42,6 +51,7 @@ class PairSlots:
     near: int | None
     renewal: int | None
     switches: range
+    knocks: range  # rows of the function "impact": its normal and its tangents; empty unless impulsive
 
     def of(self, pair: Pair) -> PairSlots:
         """The same indices for a pair with other numbers."""
@@ -57,11 +67,15 @@ def contact_forces(
     p: Sequence[Scalar],
     bristles: Sequence[Scalar],
     held: Sequence[Scalar],
+    knocks: Sequence[Scalar],
     applied: AppliedForces,
 ) -> list[ContactForce]:
-    """Computes the forces of all pairs and applies them to the bodies; p, bristles and held contain the contacts' entries only."""
+    """Computes the forces of all pairs and applies them to the bodies; p, bristles and held contain the contacts' entries only.
+
+    knocks: forces that the responses to impulses are found by, zero otherwise.
+    """
     forces: list[ContactForce] = []
-    taken, grasped = 0, 0
+    taken, grasped, knocking = 0, 0, iter(knocks)
     for k, kinematics in enumerate(contacts):
         count = bristle_count(kinematics)
         closed, entry, doing, x, y, z = p[PARAMETERS * k : PARAMETERS * (k + 1)]
@@ -69,7 +83,7 @@ def contact_forces(
         own, grasp = bristles[taken : taken + count], held[grasped : grasped + holding]
         forces.append(contact_force(kinematics, closed, entry, Grip(doing, (x, y, z)), own, grasp))
         taken, grasped = taken + count, grasped + holding
-        apply(tree, forces[-1], bodies, q, v, applied)
+        apply(tree, knocked(forces[-1], [next(knocking) for _ in range(knock_count(kinematics))]), bodies, q, v, applied)
         _account(forces[-1], applied)
     return forces
 
@@ -117,17 +131,33 @@ def grip_functions(contact: ContactForce, margin: Scalar) -> list[Scalar]:
 
 
 def held_count(kinematics: ContactKinematics) -> int:
-    return len(kinematics.slip) if holds(kinematics) else 0
+    return (len(kinematics.slip) if holds(kinematics) else 0) + is_impulsive(kinematics)
 
 
-def holders(contacts: Sequence[ContactForce]) -> list[Holder]:
-    """Contacts that can stick, with their unknowns in order."""
-    found, first = [], 0
-    for contact in contacts:
-        if holds(contact.kinematics):
+def knock_count(kinematics: ContactKinematics) -> int:
+    return 1 + len(kinematics.slip) if is_impulsive(kinematics) else 0
+
+
+def speeds_apart(contacts: Sequence[ContactForce]) -> list[Scalar]:
+    """Of every impulsive contact: the speeds along its normal and its tangents, which an impact changes."""
+    struck = [contact.kinematics for contact in contacts if is_impulsive(contact.kinematics)]
+    return [x for kinematics in struck for x in (-kinematics.closing, *kinematics.slip)]
+
+
+def holders(contacts: Sequence[ContactForce], p: Sequence[Scalar]) -> list[Holder]:
+    """Contacts that can stick, then impulsive contacts, which may rest, with their unknowns; p: entries of the contacts."""
+    sticking, resting, first = [], [], 0
+    for k, contact in enumerate(contacts):
+        kinematics, rigid = contact.kinematics, is_impulsive(contact.kinematics)
+        if holds(kinematics):
             assert contact.grip is not None
-            count = len(contact.kinematics.slip)
+            count = len(kinematics.slip)
             unknowns = range(first, first + count)
-            found.append(Holder(unknowns, contact.kinematics.slip, contact.grip.sticks, contact.strength))
+            sticking.append(Holder(unknowns, kinematics.slip, contact.grip.sticks, contact.strength, rigid=rigid))
             first += count
-    return found
+        if rigid:
+            closed, gap = p[PARAMETERS * k : PARAMETERS * k + 2]
+            apart = (kinematics.gap - gap) / STICK_TIME - kinematics.closing
+            resting.append(Holder([first], (-kinematics.closing,), closed, 0.0, rigid=True, extra=(apart / STICK_TIME,)))
+            first += 1
+    return sticking + resting

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pliant.codegen.tracer import Scalar
-from pliant.dynamics.contact import ContactForce, holds
+from pliant.dynamics.contact import ContactForce, holds, is_impulsive
 from pliant.dynamics.cut_joint import CutJointState
 from pliant.dynamics.tree import Node, Tree
 from pliant.integrate.memory.run_record import CUTS, MARKS, RECORDS, STOPS, TURNS
@@ -18,7 +18,7 @@ from pliant.model.play import Limits
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
 from pliant.scalar import absolute, maximum, pi, sqrt
-from pliant.trace.contacts import PARAMETERS, PairSlots, grip_functions, switch_functions
+from pliant.trace.contacts import PARAMETERS, PairSlots, grip_functions, knock_count, switch_functions
 
 SHORTEST = 1e-3  # of a telescopic link's length: below it the free part is a stub that no mode describes, and so it is below the
 # radius of gyration of its section: no beam is that thick, and its frequencies, as 1/l^2, would only use up steps
@@ -137,8 +137,8 @@ def contact_events(
     """Events of every pair: its gap; while closed, the peak of its force, its release, a new compression and the corners of its
     friction law.
 
-    growing: rates of the raw forces; renewals: None for a law that does not use the entry speed; margins: the remaining strength of
-    sticking contacts; near: a distance to watch.
+    growing: rates of the raw forces, and of impulsive contacts the acceleration of the gap, which is only measured; renewals: None
+    for a law that does not use the entry speed; margins: the remaining strength of sticking contacts; near: a distance to watch.
     """
     events: list[Watched] = []
     left = iter(margins)
@@ -146,7 +146,9 @@ def contact_events(
         name = contact.kinematics.pair.name
         events.append((Event(f"{name} {GAP}", -1, pair=k), contact.kinematics.gap, False))
         events.append((Event(f"{name} {PEAK}", -1, pair=k, kind=MARKS), growing[k], True))
-        if contact.kinematics.pair.normal.can_pull and not contact.kinematics.pair.normal.pulls:
+        if is_impulsive(contact.kinematics):
+            events.append((Event(f"{name} {LET_GO}", -1, pair=k), contact.raw, True))
+        elif contact.kinematics.pair.normal.can_pull and not contact.kinematics.pair.normal.pulls:
             events.append((Event(f"{name} {LET_GO}", 0, pair=k, kind=MARKS), contact.raw, True))
         if near is not None:
             events.append((Event(f"{name} {NEAR}", 0, pair=k), contact.kinematics.gap - near, False))
@@ -169,7 +171,7 @@ def pair_slots(
 ) -> tuple[PairSlots, ...]:
     """The indices of every pair's flags, states, works and events; works: the index in y of the first work."""
     names = [event.name for event in events]
-    bristle, slots = first_bristle, []
+    bristle, knock, slots = first_bristle, 0, []
     for k, contact in enumerate(contacts):
         pair = contact.kinematics.pair
         switches = [i for i, event in enumerate(events) if event.pair == k and event.name.endswith(SWITCH)]
@@ -188,6 +190,7 @@ def pair_slots(
             near=names.index(f"{pair.name} {NEAR}") if f"{pair.name} {NEAR}" in names else None,
             renewal=names.index(f"{pair.name} {RENEWAL}") if f"{pair.name} {RENEWAL}" in names else None,
             switches=range(switches[0], switches[-1] + 1) if switches else range(0),
+            knocks=range(knock, knock + knock_count(contact.kinematics)),
         ))  # fmt: skip
-        bristle += len(contact.bristle_rates)
+        bristle, knock = bristle + len(contact.bristle_rates), knock + knock_count(contact.kinematics)
     return tuple(slots)

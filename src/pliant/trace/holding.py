@@ -31,7 +31,8 @@ STICK_TIME = 1e-3
 # STICK_TIME HOLD_CREEP/2, a few um/s.
 HOLD_CREEP = 3e-3
 # A pin is small compared with what it carries, and its friction may accelerate its slip by far less than HOLD_CREEP. Joint slips
-# are therefore scaled so that each joint's own strength gives its slip this acceleration, m/s^2.
+# are therefore scaled so that each joint's own strength gives its slip this acceleration, m/s^2; so are those of impulsive contacts
+# at rest, which have no strength, and whose forces are shared as if each had the one that gives this acceleration.
 JOINT_HOLD = 30.0
 # Fraction of the required acceleration: a joint whose full strength gives less than this cannot hold, and its sticking condition is
 # dropped. At a dead centre, for example, a joint's friction has no effect on its own slip.
@@ -52,6 +53,8 @@ class Holder:
     sticks: Scalar
     strength: Scalar  # N; for a joint, per newton of its load
     joint: int | None = None  # its number among the joints with friction
+    rigid: bool = False  # of an impulsive contact: its strength is not known before its normal force is, which is solved for too
+    extra: Sequence[Scalar] = ()  # m/s^2: further deceleration that is asked for
 
     @property
     def is_joint(self) -> bool:
@@ -97,7 +100,8 @@ def settle(
     # columns: x of sticking contacts and joints, then phi of joints with friction
     columns = [[row[k] for k in own] for row in slopes]
     sliding = [[total(row[k] * d for k, d in zip(r.unknowns, r.direction, strict=True)) for r in rubbers] for row in slopes]
-    asked = [-s / STICK_TIME - b for s, b in zip(slips, at_zero[:n], strict=True)]
+    extra = [x for holder in holders for x in holder.extra or (0.0,) * len(holder.slip)]
+    asked = [-s / STICK_TIME - more - b for s, more, b in zip(slips, extra, at_zero[:n], strict=True)]
     rights = [asked, *([-sliding[i][e] for i in range(n)] for e in range(len(rubbers)))]
     holders = _strong(holders, rubbers, at_zero[n:])
     shared = _shared(columns[:n], holders, rights) if n else [[] for _ in rights]
@@ -182,8 +186,11 @@ def _shared(
     (Engl, Hanke, Neubauer 1996, 5.1). A contact or joint that does not stick has no strength and no condition on its slip.
     """
     sticks = [holder.sticks for holder in holders for _ in holder.slip]
-    strengths = [where(holder.sticks > 0.5, holder.strength, 0.0) for holder in holders for _ in holder.slip]
-    of_joints = [holder.is_joint for holder in holders for _ in holder.slip]
+    scaled = [holder.is_joint or holder.rigid for holder in holders for _ in holder.slip]
+    strengths = [holder.strength for holder in holders for _ in holder.slip]
+    for i in [i for i, holder in enumerate(holder for holder in holders for _ in holder.slip) if holder.rigid]:
+        strengths[i] = JOINT_HOLD / maximum(absolute(response[i][i]), SMALLEST_FORCE)
+    strengths = [where(stick > 0.5, strength, 0.0) for stick, strength in zip(sticks, strengths, strict=True)]
     count = range(len(sticks))
     response = [[where(sticks[i] > 0.5, x, 0.0) for x in row] for i, row in enumerate(response)]
     # Total strength of those that act on the same slip; unrelated ones must not set its scale.
@@ -191,7 +198,7 @@ def _shared(
     weights = [sqrt(maximum(s * every, SMALLEST_FORCE**2)) for s, every in zip(strengths, everything, strict=True)]
     reach = [[response[i][j] * weights[j] for j in count] for i in count]
     least = [maximum(HARDLY * absolute(a), SMALLEST_FORCE**2) for a in rights[0]]
-    scales = [JOINT_HOLD / maximum(absolute(reach[i][i]), least[i]) if of_joints[i] else _heard(reach[i][i], any(of_joints))
+    scales = [JOINT_HOLD / maximum(absolute(reach[i][i]), least[i]) if scaled[i] else _heard(reach[i][i], any(scaled))
               for i in count]  # fmt: skip
     reach = [[x if is_zero(x) else x * scales[i] for x in row] for i, row in enumerate(reach)]
     matrix = [[total(reach[k][i] * reach[k][j] for k in count) for j in count] for i in count]

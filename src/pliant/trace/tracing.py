@@ -25,9 +25,16 @@ from pliant.codegen.numbers import Numbers
 from pliant.codegen.tracer import Scalar
 from pliant.dynamics import articulated, denoc, gibbs, gibbs_appell, lagrange
 from pliant.dynamics.algebra import is_zero
-from pliant.dynamics.closure_twists import TwistRow, twist_rows, wrenches
+from pliant.dynamics.closure_twists import TwistRow, twist_rows, weighted, wrenches
 from pliant.dynamics.closures import ConstraintRows, rows, stored_energy
-from pliant.dynamics.contact import ContactForce, ContactKinematics, bristle_count, contact_kinematics, longest_step
+from pliant.dynamics.contact import (
+    ContactForce,
+    ContactKinematics,
+    bristle_count,
+    contact_kinematics,
+    is_impulsive,
+    longest_step,
+)
 from pliant.dynamics.forward import Forward
 from pliant.dynamics.gibbs_appell import Wrench
 from pliant.dynamics.joint_friction import RubbingJoint, rubbing_joints
@@ -46,11 +53,20 @@ from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
 from pliant.results.table import OBSERVED
 from pliant.trace.assembly import Assembly, assemble
-from pliant.trace.closures import Closures, Solved, chosen, motion_power, push, springs
+from pliant.trace.closures import Closures, Solved, blended, chosen, motion_power, push, springs
 from pliant.trace.closures import solve as solve_closures
-from pliant.trace.contacts import PARAMETERS, PairSlots, contact_forces, held_count, holders, renewal_function
+from pliant.trace.contacts import (
+    PARAMETERS,
+    PairSlots,
+    contact_forces,
+    held_count,
+    holders,
+    knock_count,
+    renewal_function,
+    speeds_apart,
+)
 from pliant.trace.events import Event, Watched, contact_events, cut_joint_events, model_events, pair_slots
-from pliant.trace.holding import Rubber, Settled, margin, settle
+from pliant.trace.holding import Holder, Rubber, Settled, margin, settle
 from pliant.trace.joint_friction import (
     JOINT_GRIPS,
     NO_FRICTION,
@@ -111,10 +127,12 @@ def lower_system(
     t_start: float = 0.0,
     parameters: Mapping[str, float] | None = None,
     known: RememberedTree | None = None,
+    hold_at: Sequence[NDArray[np.float64]] = (),
 ) -> LoweredSystem:
     """Splits a System into structure and numbers, and finds its start. See `trace`.
 
     parameters: values of those that formulas may read; parts hold plain numbers already. known: from an earlier run of the System.
+    hold_at: coordinates, beside those at the start, at which rows of closures that are not redundant must hold the loops.
     """
     check.choice("simulate", "formulation", formulation, (*FORMULATIONS, AUGMENTED))
     if not system.links:
@@ -123,7 +141,7 @@ def lower_system(
         from pliant.trace.absolute import absolute_coordinates
 
         floating, warnings = absolute_coordinates(system, t_start)
-        apart = lower_system(floating, "articulated", still, near, t_start, parameters)
+        apart = lower_system(floating, "articulated", still, near, t_start, parameters, hold_at=hold_at)
         return replace(apart, original=system, asked=formulation, warnings=(*warnings, *apart.warnings))
     frames = frames_read(system, parameters or {})
     tree = build_tree(system, frames=frames) if known is None else known.of(system, frames)
@@ -131,23 +149,25 @@ def lower_system(
         check_formulation(node, formulation)
     if len(tree.rates) == len(tree.prescribed) and not still:
         raise ModelError.of(f"system {system.name!r}", "degrees of freedom", "must be >= 1", 0)
-    start, warnings = _start_of(system, tree, formulation, t_start, parameters or {})
+    start, warnings = _start_of(system, tree, formulation, t_start, parameters or {}, hold_at)
     if start.locked:
         if not still:
             raise SolveError(f"system {system.name!r}: {start.locked}")
         warnings = (*warnings, start.locked)
-    return LoweredSystem(system, system, tree, formulation, formulation, near, t_start, parameters or {}, start, warnings)
+    return LoweredSystem(system, system, tree, formulation, formulation, near, t_start, parameters or {}, start, warnings,
+                         hold_at=tuple(hold_at))  # fmt: skip
 
 
 def _start_of(
-    system: System, tree: Tree, formulation: str, t_start: float, parameters: Mapping[str, float]
-) -> tuple[Assembly, tuple[str, ...]]:
+    system: System, tree: Tree, formulation: str, t_start: float, parameters: Mapping[str, float],
+    hold_at: Sequence[NDArray[np.float64]],
+) -> tuple[Assembly, tuple[str, ...]]:  # fmt: skip
     """The start of a run, with its loops, if any, closed."""
     if not any(closure.by == "multipliers" for closure in system.closures.values()):
         return Assembly(np.array(tree.start), np.array(tree.start_rates), ()), ()
     with _nothing_collected():
         assembling = Trace(system, formulation, t_start=t_start, tree=tree, parameters=parameters)
-        start = assembling.assemble()
+        start = assembling.assemble(hold_at)
     return start, (*assembling.warnings, *start.warnings)
 
 
@@ -156,8 +176,8 @@ def trace_lowered(lowered: LoweredSystem, cache: Path | None) -> TracedSystem:
     with _nothing_collected():
         numbers = Numbers(Graph())
         parameters = {name: numbers.leaf(value) for name, value in lowered.parameters.items()}
-        system, tree, near, _, _, scale, _ = numbered(lowered.root, numbers.leaf)
-        start = replace(lowered.start, scale=scale)
+        system, tree, near, _, _, scale, _, blend = numbered(lowered.root, numbers.leaf)
+        start = replace(lowered.start, scale=scale, blend=blend)
         made = Trace(system, lowered.formulation, near, lowered.t_start, tree, start, parameters)
         numbers.lift = made.lifted_number
         made.plain_system, made.plain_values = lowered.system, dict(lowered.parameters)
@@ -237,7 +257,7 @@ class Trace(Signals):
             names, rubs = tuple(pair.name for pair in self.pairs), [(one.label, one.rates) for one in joints]
             labels = labels_of(self.system, self.tree, tuple(self.power), drives, names, self.closures.names, rubs)
             functions |= self._updates(Measured(observed, measured_places(labels)), self.pending)
-        functions |= self._functions_of_closures()
+        functions |= self._functions_of_closures() | self._impact()
         timed = self._timed() + [g for _, g, _ in self._switches.events() if ca.depends_on(self.tracer.sx(g), self.t_column)]
         change_column, constraints, shifted = self._partition(self.closures)
         for outputs in (*functions.values(), limits, timed, constraints, shifted):
@@ -333,12 +353,12 @@ class Trace(Signals):
 
     def _events(self) -> list[Watched]:
         contacts, rubbing, friction = self.contacts, self.rubbing, self.friction
-        growing = self._rates_of([one.raw for one in contacts], self.rates)
+        growing = self._rates_of([-c.kinematics.closing if is_impulsive(c.kinematics) else c.raw for c in contacts], self.rates)
         formula = partial(self._formula, t=self.t)
         events = model_events(self.system, self.tree, self.q, self.v, formula, self.stops)
         events += cut_joint_events(self.cut_joint_states, self.stops)
         events += self._switches.events()
-        events += joint_events(rubbing, friction, joint_margins(rubbing, friction, len(holders(contacts))))
+        events += joint_events(rubbing, friction, joint_margins(rubbing, friction, len(self._holders(contacts))))
         events += reversals(rubbing, self.rubbers)
         renewals, margins = self._renewals(contacts, self.rates), self._margins(contacts, friction)
         return events + contact_events(contacts, growing, renewals, margins, self.near)
@@ -364,9 +384,21 @@ class Trace(Signals):
         return column, [] if limit is None else [limit]
 
     def _functions_of_closures(self) -> dict[str, list[Scalar]]:
-        found = {} if self.solved is None else {"project": self._projected(self.solved, self.whole_column)}
+        found = {}
+        if self.solved is not None and self.system.baumgarte is None:
+            found = {"project": self._projected(self.solved, self.whole_column)}
         watched = {"closures": self.closures.residuals(self.system.closure_tolerance)} if self.closures.watched else {}
         return found | watched
+
+    def _impact(self) -> dict[str, list[Scalar]]:
+        """Of impulsive contacts: the speeds u of all rows; per unit of impulse in each row the change of u, of the rates and works.
+
+        A force acts on accelerations as an impulse does on speeds, closures included; prescribed motions do not jump.
+        """
+        speeds = speeds_apart(self.contacts)
+        moved = [*self._rates_of(speeds, self.rates), *(self.forward.accelerations[k] for k in self.free_v), *self.power.values()]
+        responses = self.tracer.jacobian(moved, self.knock_column) if speeds else []
+        return {"impact": [*speeds, *(x for row in responses for x in row)]} if speeds else {}
 
     def _updates(self, measured: Measured, pending: Sequence[Scalar]) -> dict[str, list[Scalar]]:
         """The values held after each instant, by the name of its function."""
@@ -409,15 +441,16 @@ class Trace(Signals):
         if not exact:
             column, _ = self.tracer.symbols("multiplier", 0)
             none = self.rows_of([])
-            return Closures(exact, none, (), none, column, sprung, soft, stored, None)
+            return Closures(exact, none, (), (), none, column, sprung, soft, stored, None)
         start = self.assemble() if self.known_start is None else self.known_start
         found = self.rows_of(exact)
         # with numbers as data, a row may look as if it moved that is zero for any numbers
         every = chosen(found, [k for k, at in enumerate(zip(found.owners, found.directions, strict=True)) if at in start.places])
-        hard = chosen(every, start.independent)
+        blend = start.blend or tuple(((k, 1.0),) for k in start.independent)
+        hard = blended(every, blend) if start.blend else chosen(every, start.independent)
         column, multipliers = self.tracer.symbols("multiplier", len(hard.residual))
         push(hard, multipliers, applied)
-        return Closures(exact, every, start.independent, hard, column, sprung, soft, stored, start)
+        return Closures(exact, every, start.independent, blend, hard, column, sprung, soft, stored, start)
 
     def start(self) -> tuple[list[float], list[float]]:
         """Coordinates and rates at t_start, with loops closed and prescribed coordinates on their motions."""
@@ -434,7 +467,8 @@ class Trace(Signals):
     def twist_rows(self, closures: Closures) -> list[TwistRow]:
         """K of all rows, exact ones first."""
         state, places = (poses(self.tree, self.q), self.q, self.tracer), self.places_of(closures.exact)
-        hard = twist_rows(self.tree, closures.exact, closures.hard, places, *state, self._formula_of_bodies)
+        every = twist_rows(self.tree, closures.exact, closures.every, places, *state, self._formula_of_bodies)
+        hard = [weighted(every, parts) for parts in closures.blend]
         places = self.places_of(closures.soft_closures)
         return hard + twist_rows(self.tree, closures.soft_closures, closures.soft, places, *state, self._formula_of_bodies)
 
@@ -461,7 +495,7 @@ class Trace(Signals):
         """The motions that closures follow: position, rate, acceleration."""
         return [[None if m is None else self._prescribed_values(m) for m in closure.motions] for closure in closures]
 
-    def assemble(self) -> Assembly:
+    def assemble(self, hold_at: Sequence[NDArray[np.float64]] = ()) -> Assembly:
         """A start that closes the loops, with prescribed motions at their values then; numbers must be folded in."""
         exact = [c for c in self.system.closures.values() if c.by == "multipliers"]
         followed = self._followed(exact)
@@ -476,6 +510,7 @@ class Trace(Signals):
         found = assemble(
             self.tree, exact, self.tracer, q0, v0, self.free_v, at_start, self.system.closure_tolerance,
             lambda closure, q, v, late: self.elsewhere(q, v).constraint(closure, self.t_start + late), self.system.held,
+            hold_at,
         )  # fmt: skip
         moved = what_moved(self.tree, (q0, v0), (found.q, found.v), (self.free_q, self.free_v), found.size)
         self.warnings += moved
@@ -493,7 +528,15 @@ class Trace(Signals):
             self.multipliers: list[Scalar] = []
             return forward, None
         done = solve_closures(
-            self.tracer, self.tree, closures.hard, closures.every, closures.column, forward.accelerations, self.q, self.v
+            self.tracer,
+            self.tree,
+            closures.hard,
+            closures.every,
+            closures.column,
+            forward.accelerations,
+            self.q,
+            self.v,
+            self.system.baumgarte,
         )
         self.multipliers = done.multipliers
         values = self.tracer.column(done.multipliers)
@@ -523,8 +566,9 @@ class Trace(Signals):
         found = contact_kinematics(self.tree, self.pairs, self.q, self.v, self.bodies, self.moving)
         column, bristles = self.tracer.symbols("bristle", sum(bristle_count(kinematics) for kinematics in found))
         self.held_column, held = self.tracer.symbols("held", sum(held_count(kinematics) for kinematics in found))
+        self.knock_column, knocks = self.tracer.symbols("knock", sum(knock_count(kinematics) for kinematics in found))
         p = self.p[self.places[CONTACTS]]
-        return column, contact_forces(self.tree, found, self.q, self.v, self.bodies, p, bristles, held, applied)
+        return column, contact_forces(self.tree, found, self.q, self.v, self.bodies, p, bristles, held, knocks, applied)
 
     @cached_property
     def rubbing_joints(self) -> list[RubbingJoint]:
@@ -541,7 +585,7 @@ class Trace(Signals):
         column, bristles = self.tracer.symbols("joint_bristle", sum(joint_bristle_count(joint) for joint in joints))
         rubbed, symbols = self.tracer.symbols("rubbed", sum(len(joint.slip) for joint in joints))
         first = self.held_column.numel()
-        self.unknown_column = ca.vertcat(self.held_column, rubbed)
+        self.unknown_column = ca.vertcat(self.held_column, rubbed, self.knock_column)
         p = self.p[self.places[JOINT_GRIPS]]
         return column, rub(self.tree, joints, p, bristles, symbols, first, (self.q, self.v, self.bodies), applied)
 
@@ -571,10 +615,13 @@ class Trace(Signals):
             return NO_FRICTION
         # time is a state with rate one, so that accelerations of prescribed motions are included
         clocked = ca.vertcat(self.t_column, self.state_column)
-        held = [*holders(contacts), *(own.holder(k) for k, own in enumerate(rubbing) if own.grip is not None)]
+        held = [*self._holders(contacts), *(own.holder(k) for k, own in enumerate(rubbing) if own.grip is not None)]
         friction = settle(self.tracer, self.unknown_column, held, rubbers, clocked, [1.0, *rates])
         self.held = friction.forces
         return friction
+
+    def _holders(self, contacts: Sequence[ContactForce]) -> list[Holder]:
+        return holders(contacts, self.p[self.places[CONTACTS]])
 
     def _margins(self, contacts: Sequence[ContactForce], friction: Settled) -> list[Scalar]:
         """The remaining strength of contacts that can stick."""

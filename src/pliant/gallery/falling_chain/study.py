@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pliant.gallery.falling_chain.claims import SENSITIVE, Study, claims
 from pliant.gallery.falling_chain.figures import figures
-from pliant.gallery.falling_chain.runs import fehlberg, impacts, mirror_errors, run, run_half
+from pliant.gallery.falling_chain.runs import OTHER_FRICTION, fehlberg, impacts, inner_friction, mirror_errors, run, run_half
 from pliant.gallery.falling_chain.system import MODE_SETS, falling_chain, half_chain
 from pliant.gallery.reproduction import PNG, Pictures, Progress, Summary, save_figures, save_result, summary_of, write_summary
 from pliant.run.prepare import compile_system
@@ -54,5 +54,6 @@ def compute(progress: Progress) -> Study:
         counts=counts,
         half_counts={rtol: impacts(half, rtol) for rtol in COARSE},
         half=run_half(SENSITIVE),
+        rubbed={name: inner_friction(law) for name, law in OTHER_FRICTION.items()},
         astray=astray,
     )

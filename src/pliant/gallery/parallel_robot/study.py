@@ -11,9 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from pliant.gallery.parallel_robot.claims import REACTIONS_AT, Study, claims
+from pliant.gallery.parallel_robot.claims import REACTIONS_AT, STRAYED_AT, Study, claims
 from pliant.gallery.parallel_robot.figures import figures
-from pliant.gallery.parallel_robot.runs import OTHER_RULES, PAPERS, STIFFNESSES, Run, derivations, inverse, run, run_springs
+from pliant.gallery.parallel_robot.runs import (
+    OTHER_RULES,
+    PAPERS,
+    STIFFNESSES,
+    Run,
+    derivations,
+    inverse,
+    run,
+    run_springs,
+    strayed,
+)
 from pliant.gallery.parallel_robot.system import T_LOOP
 from pliant.gallery.reproduction import (
     PNG,
@@ -32,6 +42,7 @@ DAMPING = 100.0  # N s/m: gives damping ratios of 0.026 to 0.080 for the six osc
 STARTS: dict[str, Any] = {"c(0) = 0": {}, "prestretched": {"prestretched": True}, "damped": {"damping": DAMPING}}
 STIFFEST = ("1e6", "1e7", "1e8")  # Ks run with another step control too
 CALM = ("1e4", "1e5", "1e6")  # Ks run from a prestretched start too
+FORMULAS = ("elongations", "scaled", "polar", "squared")  # that close the loops
 LOOP_ROWS = 401
 BEGINNING = np.linspace(0.0, 0.2, 1001)  # s: enough rows for oscillations of 255 Hz
 
@@ -85,5 +96,6 @@ def compute(progress: Progress) -> Study:
         inverse=inverse(),
         loop=inverse(np.linspace(0.0, T_LOOP, LOOP_ROWS).tolist()),
         sprung=derivations(tight[REACTIONS_AT], STIFFNESSES[REACTIONS_AT], ("denoc", "lagrange")),
+        strayed={name: (strayed(name, STRAYED_AT[0]), strayed(name, STRAYED_AT[1])) for name in FORMULAS},
         exact=derivations(exact, None, ("denoc", "articulated")),
     )

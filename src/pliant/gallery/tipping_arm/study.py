@@ -24,13 +24,14 @@ from pliant.gallery.reproduction import (
 from pliant.gallery.tipping_arm import spin_up
 from pliant.gallery.tipping_arm.claims import BENDINGS, SOFTER, Study, claims
 from pliant.gallery.tipping_arm.figures import figures
-from pliant.gallery.tipping_arm.runs import Run, run, run_all
+from pliant.gallery.tipping_arm.runs import Run, first_knock, run, run_all
 from pliant.gallery.tipping_arm.system import ALPHA, MODELS, STIFFNESS, WALL, Case
 from pliant.integrate.methods.method import VariablePrecisionRK4
 
 CASES, COMPUTING = 0.55, 0.75  # fractions of the progress: when the cases are done, and when all runs are
 PAPERS = VariablePrecisionRK4(rtol=1e-8, atol=1e-11)  # the paper's method; it gives no tolerance
 MODES = (1, 2, 3, 4, 5, 6)  # exact cantilever modes, for the convergence of the contact force
+RAISED = (0.0, 0.5, 1.0)  # rad, of the arm of body and arm
 SPIN_UP_MODES = (1, 2, 3, 4)
 IMPACT_OVER = 0.41  # s: the first impact is over by then; only the peak of its force is used
 
@@ -70,6 +71,7 @@ def compute(progress: Progress) -> Study:
         dashpot={done.case.bending: done for done in run_all(law=["dashpot"], bending=BENDINGS)},
         soft={done.case.bending: done for done in run_all(stiffness=[STIFFNESS / SOFTER], bending=BENDINGS)},
         by_modes=dict(zip(MODES, run_all(modes=MODES, t_end=IMPACT_OVER), strict=True)),
+        shoulder={raised: (first_knock(True, raised), first_knock(False, raised)) for raised in RAISED},
         spin_up={done.name: done for done in _spins()},
     )
 

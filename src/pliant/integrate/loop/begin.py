@@ -10,9 +10,10 @@ from typing import Any
 
 from pliant.codegen.loop_language import floats, ints
 from pliant.integrate.loop.grips import begin_grip, watch_grip
+from pliant.integrate.loop.impacts import strike
 from pliant.integrate.loop.kernels import call_kernel, stage
 from pliant.integrate.loop.pairs import observe_contacts, of_pair, pair_place
-from pliant.integrate.loop.phases import choose_kernels, close, round_off_of_gap, set_flag, set_precision, watch
+from pliant.integrate.loop.phases import choose_kernels, close, is_impulsive, round_off_of_gap, set_flag, set_precision, watch
 from pliant.integrate.memory.run_record import CLOSED, ENTRY, GAP, GOES_ON, RENEWAL, THROWN, UNDAMPED
 
 EPSILON = 2.0**-52
@@ -90,13 +91,15 @@ def _begin_contacts(run: Any) -> None:
         close_by[k] = 1 if of_pair(run, run.at_gap, k) < run.near else 0
         if starts[k] != GOES_ON:
             watch(run, k, False)
-            if _touches(run, k):
+            if _touches(run, k) and not is_impulsive(run, k):
                 p[pair_place(run, k, CLOSED)], p[pair_place(run, k, ENTRY)] = 1.0, -UNDAMPED
     call_kernel(run.events_closed, run.t, run.y, run.p, run.g_try, run.work)
     for k in range(run.n_pairs):
         if starts[k] != GOES_ON and p[pair_place(run, k, CLOSED)] != 0.0:
             close(run, k, of_pair(run, run.at_closing, k), _thrown(run, k))
     set_precision(run)
+    if run.impact != 0:
+        strike(run)
 
 
 def _thrown(run: Any, pair: int) -> float:

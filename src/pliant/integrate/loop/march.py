@@ -29,6 +29,7 @@ from pliant.integrate.loop.events import (
 )
 from pliant.integrate.loop.family import attempt, error_norm, interpolate
 from pliant.integrate.loop.grips import settle_grips
+from pliant.integrate.loop.impacts import strike_at_event
 from pliant.integrate.loop.kernels import Loop, call_kernel, end_slope, finite, put, stage
 from pliant.integrate.loop.noting import note, note_loads, note_peaks
 from pliant.integrate.loop.phases import act, next_piece, take_notes
@@ -82,6 +83,8 @@ def _advance(run: Any) -> int:
         put(run.y_seen, run.y, run.n)
         if code == AT_EVENT:
             code = act(run)
+            if code == ON and run.striking != 0:
+                code = strike_at_event(run)
             _save_here(run)
         elif code == AT_STOP and next_piece(run):
             code = sample(run)

@@ -30,6 +30,7 @@ from pliant.integrate.memory.run_record import (
     FINISHED,
     GAP,
     IMPULSE,
+    KNOCK,
     LET_GO,
     LET_GO_SPEED,
     LET_GO_TIME,
@@ -197,6 +198,10 @@ def is_closed(run: Any, pair: int) -> bool:
     return bool(floats(run.p, run.n_parameters)[pair_place(run, pair, CLOSED)] != 0.0)
 
 
+def is_impulsive(run: Any, pair: int) -> bool:
+    return bool(pair_place(run, pair, KNOCK) >= 0)
+
+
 def _act_on_contact(run: Any, e: int, pair: int) -> bool:
     """Handle an event of a contact; True if p changed."""
     if e == pair_place(run, pair, NEAR):
@@ -205,13 +210,18 @@ def _act_on_contact(run: Any, e: int, pair: int) -> bool:
         return False
     if e == pair_place(run, pair, RENEWAL):
         return bool(is_closed(run, pair) and _renew(run, pair))
-    if e != pair_place(run, pair, GAP):
+    if e != pair_place(run, pair, GAP) and e != pair_place(run, pair, LET_GO):
         return bool(is_closed(run, pair) and grip_happened(run, pair, e))
+    if is_impulsive(run, pair):
+        run.striking = 1  # see `impacts`
+        if is_closed(run, pair):
+            open_pair(run, pair, 0.0)
+        return True
     observe_contacts(run, run.t, run.y)
     floats(run.dead, run.n_events)[e] = round_off_of_gap(run, pair)
     speed = of_pair(run, run.at_closing, pair)
     if is_closed(run, pair):
-        _open(run, pair, -speed)
+        open_pair(run, pair, -speed)
     else:
         close(run, pair, speed, 0.0)
     return True
@@ -284,7 +294,7 @@ def note_force(run: Any, pair: int, t: float) -> None:
         record[PEAK_FORCE], record[PEAK_TIME] = force, t
 
 
-def _open(run: Any, pair: int, speed: float) -> None:
+def open_pair(run: Any, pair: int, speed: float) -> None:
     """Open a pair with this separation speed, m/s, and finish its record. If its force vanished earlier, the contact ended then."""
     y, p, record = floats(run.y, run.n), floats(run.p, run.n_parameters), touch(run, pair)
     p[pair_place(run, pair, CLOSED)], p[pair_place(run, pair, ENTRY)] = 0.0, 1.0
@@ -316,6 +326,9 @@ def watch(run: Any, pair: int, closed: bool) -> None:
     active[gap], ints(run.direction, n)[gap] = 1, 1 if closed else -1
     ints(run.required, n)[gap] = -1 if closed else 1
     active[pair_place(run, pair, PEAK)] = closed
+    if is_impulsive(run, pair):  # at rest the gap stays, and the force is watched
+        active[gap], active[pair_place(run, pair, PEAK)] = not closed, 0
+        ints(run.required, n)[pair_place(run, pair, LET_GO)] = 1
     if pair_place(run, pair, LET_GO) >= 0:
         active[pair_place(run, pair, LET_GO)] = closed
     if pair_place(run, pair, RENEWAL) >= 0:

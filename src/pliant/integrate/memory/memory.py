@@ -127,6 +127,12 @@ class Memory:
         self.bind(joint_places=places, breaking=np.zeros(int(self.run["n_pairs"]) + n, dtype=np.int64))
         self.bind_alike(n, np.int64, "joint_start", "stuck", "asked_way")
 
+    def bind_impacts(self, kernel: int, knocks: int, first_rate: int, rates: int, size: int) -> None:
+        """Bind the kernel of responses to impulses, with this number of outputs."""
+        self.set(impact=kernel, n_knocks=knocks, first_rate=first_rate, n_moving=rates)
+        self.bind(impact_out=np.zeros(size), struck=np.zeros(int(self.run["n_pairs"]), dtype=np.int64))
+        self.bind_alike(knocks, np.float64, "impulses", "compression")
+
     def bind_observed(self, kernel: int, n_observed: int) -> None:
         """Bind the kernel whose outputs are saved with every row; contacts are judged by them too."""
         self.set(observe=kernel, n_observed=n_observed, at_energy=-1)

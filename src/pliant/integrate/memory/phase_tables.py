@@ -47,12 +47,14 @@ class Phases:
     near: float = -math.inf  # m, gap below which a contact counts as near
     near_rtol: float = 0.0  # rtol while a contact is near or closed; 0: rtol does not depend on contacts
     far_rtol: float = 0.0
+    impact: tuple[int, int, int, int, int] = (0, 0, 0, 0, 0)  # see `Memory.bind_impacts`
 
     def bind(self, memory: Memory) -> None:
         for name in ("event_pair", "flag", "pressed", "reported", "direction", "required"):
             memory.arrays[name][:] = getattr(self, name)
         memory.bind_pairs(self.pair_places, self.pair_numbers)
         memory.bind_joints(self.joint_places)
+        memory.bind_impacts(*self.impact)
         memory.set(near=self.near, near_rtol=self.near_rtol, far_rtol=self.far_rtol, events_closed=self.events_closed, judging=1)
 
 

@@ -28,14 +28,16 @@ MARKS = 4  # as RECORDS, but on the dense output only: accurate to the tolerance
 CHATTER, SHORTEST_TURN = 100, 1e-9  # this many changes of a flag within that number times this interval, s, are chatter
 # Columns of `pair_places`, -1 if a pair has none: indices in p (closed, entry speed, grip), in y, and among the events.
 CLOSED, ENTRY, GRIP, BRISTLES, N_BRISTLES, IMPULSE, LOST, RUBBED, GAP, PEAK, LET_GO, NEAR, RENEWAL, SWITCHES, N_SWITCHES = range(15)
-PAIR_PLACES = 15
+KNOCK, N_KNOCKS = 15, 16  # rows of an impulsive contact among the speeds that impulses change: its normal, then its tangents
+PAIR_PLACES = 17
 # Columns of `joint_places`, for joints whose friction can stick: index in p; first event; whether it sticks at exactly zero slip;
 # number of slip directions. Its first two events are watched (rest, end of rest), the others are only measured: whether it moves,
 # and its friction along every direction.
 JOINT_GRIP, JOINT_EDGE, JOINT_EXACT, JOINT_WAYS = range(4)
 JOINT_PLACES = 4
 ENTRY_FLOOR, REACH, BAND = range(3)  # columns of `pair_numbers`: entry speed, m/s; sum of the radii, m; speed band of sticking, m/s
-PAIR_NUMBERS = 3
+RESTITUTION, MU, POISSON = range(3, 6)  # of impulsive contacts: e, coefficient of friction, whether e is a ratio of impulses
+PAIR_NUMBERS = 6
 UNDAMPED = 1e100  # m/s: an entry speed so large that no law damps
 # Times the entry speed: a compression is over where the closing speed has fallen to this; not to zero, since a heavily damped
 # contact only creeps towards rest. From then on, the entry speed (negative in p) follows any closing speed that is larger.
@@ -153,6 +155,12 @@ MOTION = {  # present state of the run; times in s
     "open_amount": "f8",  # its violation
     "open_t": "f8",  # s, at the end of the step that was not taken
     "cannot_close": "i8",  # the last step was refused because a constraint was open at its end
+    # impacts
+    "striking": "i8",  # an impulsive contact closes, or lets go: impulses and forces at rest are to be found
+    "n_lowered": "i8",  # impacts whose restitution was lowered, lest energy be created; time of the first, and the factor
+    "lowered_t": "f8",
+    "lowered_to": "f8",
+    "n_unsolved": "i8",  # impacts whose impulses did not converge
     "grown_to": "f8",  # squared length of the state at which the ledger of fixed steps was examined last
 }
 _SETTINGS = {  # settings of the caller and of the method
@@ -201,6 +209,10 @@ _SETTINGS = {  # settings of the caller and of the method
     "closures": "i8",  # address, 0: none; constraints, then how far from zero each may be at the end of a step
     "n_closures": "i8",
     "n_implied": "i8",  # the first of them, which the others implied at the start
+    "impact": "i8",  # address, 0: none; speeds of impulsive contacts, and their responses to impulses
+    "n_knocks": "i8",  # rows of these
+    "first_rate": "i8",  # index in y of the rates, and their number
+    "n_moving": "i8",
     "n": "i8",
     "n_padded": "i8",  # number of components, padded to a multiple of BLOCK
     "n_controlled": "i8",  # components under error control
@@ -365,6 +377,10 @@ _ARRAYS = {  # addresses; see `floats`, `ints`, `flags` in kernels
     "joint_start": "i8",  # ints: JUDGED or GOES_ON
     "stuck": "i8",  # ints, (joint): whether it sticks, as logged last
     "asked_way": "i8",  # ints, (joint): for a joint that lets go, the direction in which friction was needed
+    "impact_out": "i8",  # u (row); D (row, row); response of the rates (rate, row), of the works (work, row)
+    "impulses": "i8",  # (row) of the present phase of an impact
+    "compression": "i8",  # (row) of the phase before
+    "struck": "i8",  # ints, (pair): whether an impulsive contact takes part in the impact
     "finished": "i8",  # (contact, FINISHED)
     "log_t": "i8",
     "log_event": "i8",  # ints

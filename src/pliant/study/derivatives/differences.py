@@ -1,4 +1,4 @@
-"""Derivatives of a run by differences of runs, where exact ones are not computed: joints that stick, sampled controllers."""
+"""Derivatives of a run by differences of runs, where exact ones are not computed: sticking joints, impulses, controllers."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import SolveError
+from pliant.model.coordinate_pair import all_pairs
+from pliant.model.normal_law import Impulsive
 from pliant.model.system import System
 from pliant.results.contacts import NUMBERS
 from pliant.results.result import Result
@@ -35,11 +37,12 @@ BENT, NOISE = 0.2, 1e-7
 
 
 def without_exact_ones(system: System) -> list[str]:
-    """What stands in the way of exact derivatives: joints that stick and controllers that are sampled, in words."""
+    """What stands in the way of exact derivatives: joints that stick, impulses, controllers that are sampled; in words."""
     parts = [(f"body {link.name!r}", link.joint.frictions) for link in system.links.values()]
     parts += [(closure.part, closure.frictions) for closure in system.closures.values()]
     found = [f"friction of {part} sticks ({type(friction.law).__name__})" for part, frictions in parts
              for friction in frictions.values() if getattr(friction.law, "holds", False)]  # fmt: skip
+    found += [f"contact {pair.name!r} is impulsive" for pair in all_pairs(system) if isinstance(pair.normal, Impulsive)]
     return found + [f"controller {name!r} is sampled" for name in system.controllers]
 
 
