@@ -21,7 +21,7 @@ PAGES = {  # title, what is on it, which modules its names come from
                ("pliant.model.beam", "pliant.model.telescopic", "pliant.model.rigid", "pliant.model.segmented",
                 "pliant.model.material", "pliant.model.section", "pliant.model.outline")),
     "modes": ("Modes and damping", "How beams deform and lose energy.",
-              ("pliant.model.modes", "pliant.model.reduction", "pliant.model.damping")),
+              ("pliant.model.modes", "pliant.model.reduction", "pliant.model.damping", "pliant.beams.gibbs_appell")),
     "joints": ("Joints", "Joints with their springs, dampers, limits, backlash and friction; struts and motors.",
                ("pliant.model.joint", "pliant.model.joint_friction", "pliant.model.play", "pliant.model.motor",
                 "pliant.model.strut")),

@@ -388,6 +388,7 @@ DRAWINGS: dict[str, Drawing] = {
     "ledger": lambda n: pl.plot.ledger(n["result"]),
     "result-files": curves(TIME, "angle, rad", lambda n: {"first run, from its file": (n["again"].time, n["again"]["bar.angle"]),
                                                           "continued": (n["rest"].time, n["rest"]["bar.angle"])}),
+    "series": lambda n: pl.plot.series(n["runs"], "lower.angle", "tip_position lower y", zoom=(0.4, 0.6)),
     "showing": snapshots(0.1, 0.2, 0.3, scale=10.0),
     "pages-and-films": snapshots(0.0, 0.2, 0.4, scale=10.0),
     "model-files": snapshots(0.0, 0.15, 0.3, scale=5.0),

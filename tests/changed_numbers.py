@@ -11,7 +11,7 @@ from pliant.codegen.graph import Graph
 from pliant.codegen.numbers import Numbers
 from pliant.model.beam import Beam
 from pliant.model.rigid import RigidBody
-from pliant.model.signal import MotionTable, PiecewiseConstant, PiecewiseLinear
+from pliant.model.signal import MotionTable, PiecewiseConstant, PiecewiseLinear, PiecewiseSmooth
 from pliant.trace.lowering import _Copying, equation_fields
 from pliant.trace.tracing import Trace, lower_system, trace_lowered
 
@@ -38,7 +38,7 @@ class Changing(_Copying):
     def _copied(self, x):
         if isinstance(x, (Beam, RigidBody)):
             inside, copied = (), object.__new__(type(x))
-        elif type(x) in (PiecewiseConstant, PiecewiseLinear, MotionTable):
+        elif type(x) in (PiecewiseConstant, PiecewiseLinear, PiecewiseSmooth, MotionTable):
             return super()._copied(x)  # p has the values of tables
         else:
             inside, copied = equation_fields(type(x)) if is_dataclass(x) else (), super()._copied(x)
@@ -56,7 +56,7 @@ def check_numbers_are_read(system, formulation="articulated"):
     traced = trace_lowered(lowered, cache=None)
     rng, made = np.random.default_rng(7), []
     change = changed(rng)
-    system, tree, near, _, _, scale, _ = Changing(lambda x: made.append(change(x)) or made[-1]).visit(lowered.root)
+    system, tree, near, _, _, scale, *_ = Changing(lambda x: made.append(change(x)) or made[-1]).visit(lowered.root)
     start = replace(lowered.start, scale=scale)
     folded = Trace(system, lowered.formulation, near, lowered.t_start, tree, start)
     other = folded.finish(lowered, Numbers(Graph()), None)

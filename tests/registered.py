@@ -64,6 +64,10 @@ NORMAL: Examples[type, Callable[[Impact], dict[str, float]]] = Examples(
         laws.WangYanFangJin: lambda impact: {
             **impact.spring, "damping": (1.0 - impact.restitution) * impact.mass * impact.speed / impact.depth
         },
+        laws.PowerDamping: lambda impact: {
+            **impact.spring, "damping_exponent": 1.2,
+            "chi": 1.5 * (1.0 - impact.restitution) * impact.mass * impact.speed / impact.depth**2.2,
+        },
         **{
             law: lambda impact: {**impact.spring, "restitution": impact.restitution}
             for law in NORMAL_LAWS

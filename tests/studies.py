@@ -22,10 +22,11 @@ def reproduce(name: str, out: Path) -> tuple[Path, str, dict[str, Any]]:
     return out, done.stdout, json.loads((out / "summary.json").read_text())
 
 
-def check_files(out: Path, cases: list[str], figures: list[str]) -> None:
-    """One result a case, one picture a figure, the summary, and nothing else."""
+def check_files(out: Path, cases: list[str], figures: list[str], tables: list[str]) -> None:
+    """One result a case, one picture a figure, one CSV a table, the summary, and nothing else."""
     results = {f"{case.replace('/', '-')}.nc" for case in cases}
-    assert {path.name for path in out.iterdir()} == {"summary.json", *results, *(f"{figure}.png" for figure in figures)}
+    written = {*(f"{figure}.png" for figure in figures), *(f"{table}.csv" for table in tables)}
+    assert {path.name for path in out.iterdir()} == {"summary.json", *results, *written}
     for figure in figures:
         assert (out / f"{figure}.png").read_bytes().startswith(b"\x89PNG")
         assert (out / f"{figure}.png").stat().st_size > 20_000
@@ -49,7 +50,10 @@ def check_page(name: str, out: Path, summary: dict[str, Any], varying: tuple[str
     """
     figures = sorted(out.glob("*.png"))
     made = make_systems()
-    text, expected = (DOCS / "systems" / f"{name}.md").read_text(), made.page(name, summary, [f.stem for f in figures])
+    text, expected = (
+        (DOCS / "systems" / f"{name}.md").read_text(),
+        made.page(name, summary, [f.stem for f in figures], made.tables(out)),
+    )
     (page, told), (wanted, telling) = _split(text), _split(expected)
     assert len(page) == len(wanted), f"docs/systems/{name}.md {REMAKE}"
     # a run just within the limits of one processor may be just beyond them on another

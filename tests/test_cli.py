@@ -526,11 +526,31 @@ def test_plot_draws_every_kind_and_refuses_what_it_does_not_know(ran: Path, tmp_
         (["--kind", "legder"], "must be one of overview"),
         (["--kind", "ledger", "--scale", "2"], "--scale: must be left out for pictures of kind ledger"),
         (["--kind", "coordinates", "--name", "nothing"], "nothing"),
+        ([str(ran), "--kind", "ledger"], "several runs are drawn by --kind series"),
+        (["--kind", "ledger", "--figsize", "7"], "--figsize: must be width x height"),
+        (["--kind", "ledger", "--reference", str(ran)], "--reference: must be left out"),
         (["--out", str(tmp_path / "none" / "x.png")], "must exist"),
     ):
         done = runner.invoke(app, ["plot", str(ran), *arguments])
         assert done.exit_code == 2 and words in done.stderr, done.output
     assert runner.invoke(app, ["plot"]).exit_code == 2
+
+
+def test_plot_draws_several_runs_laws_and_shapes(ran: Path, tmp_path: Path) -> None:
+    target = tmp_path / "picture.svg"
+    both = [str(ran), str(ran), "--kind", "series", "--name", "a.y", "--name", "tip_position a y"]
+    for words in (
+        [*both, "--zoom", "0.1:200ms", "--figsize", "6x3"],
+        [*both, "--reference", str(ran)],
+        [CHAIN, "--kind", "shapes"],
+        [CHAIN, "--kind", "law", "--name", "ground a.root"],
+    ):
+        done = runner.invoke(app, ["plot", *words, "--out", str(target)])
+        assert done.exit_code == 0, done.output
+        assert "<svg" in target.read_text()[:1000]
+        target.unlink()
+    wrong = runner.invoke(app, ["plot", CHAIN, "--kind", "law", "--name", "ground a.roof", "--out", str(target)])
+    assert wrong.exit_code == 2 and "did you mean 'ground a.root'" in wrong.stderr
 
 
 def test_animate_writes_films_and_pages(ran: Path, tmp_path: Path) -> None:
@@ -572,7 +592,7 @@ def test_reproduce_lists_the_published_systems_with_a_line_each() -> None:
 
 
 def test_reproduce_all_runs_each_into_its_folder_and_prints_one_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def stand_in(out: Path, progress: Any) -> dict[str, Any]:
+    def stand_in(out: Path, progress: Any, pictures: Any) -> dict[str, Any]:
         progress("drawing", 0.5)
         (out / "summary.json").write_text("{}")
         claim = {"claim": f"of {out.name}", "paper": 1.0, "ours": 1.0, "holds": out.name != "slider-crank"}

@@ -230,6 +230,8 @@ def test_what_drives_a_constraint_does_work() -> None:
         (lambda t, q, v: 3.0, "holonomic", "must depend on coordinates"),
         (lambda t, q, v: q["bod.x"], "holonomic", r"must name one of .* \(did you mean 'body.x'\?\)"),
         (lambda t, q, v: q["body.x"], "other", "kind must be one of"),
+        (lambda t, q, v: q["body.y"] - pl.absolute(q["body.x"]), "holonomic", "must be smooth .* got 'a formula with absolute'"),
+        (lambda t, q, v: pl.where(q["body.x"] > 0.0, q["body.y"], 0.0), "holonomic", "must be smooth .* with a comparison'"),
         (3.0, "holonomic", "must be a function"),
     ],
 )

@@ -265,3 +265,39 @@ def test_steps_that_fail_where_the_rows_held_are_dependent_say_so():
     """At a tight tolerance the load finds the other position that the row in force allows, before its neighbour can tell."""
     run = pl.simulate(locked_hinge(), 4.0, method=pl.Auto(rtol=1e-8, atol=1e-11))
     assert run.ok or "nearly dependent" in run.message or "came open" in run.message
+
+
+def coaxial_arms(angle, gravity=(0.0, -9.81), mass=2.0):
+    """Two arms on one axis, damped, their tips pinned: two rows for one freedom too many, and either vanishes in some position."""
+    system = pl.System("coaxial arms", gravity=gravity)
+    arms = [system.add(name, pl.RigidBody.rod(0.5, m), joint=pl.Revolute(angle=angle, damper=pl.Damper(1.5)))
+            for name, m in (("a", mass), ("b", 1.0))]  # fmt: skip
+    system.close("pin", "point", arms[0].tip, arms[1].tip)
+    return system
+
+
+@pytest.mark.parametrize("method", [pl.Auto(), pl.RK4(step=0.01), pl.Rodas5P(1e-7, 1e-9)], ids=repr)
+@pytest.mark.parametrize(("angle", "gravity"), [(0.0, (0.0, -9.81)), (0.3, (9.81, 0.0)), (0.3, (6.0, 6.0))], ids=repr)
+def test_loops_come_to_rest_where_the_rows_that_held_them_at_the_start_hold_nothing(angle, gravity, method):
+    run = pl.simulate(coaxial_arms(angle, gravity), 20.0, method=method)
+    assert run.ok, run.message
+    assert np.allclose(run.values["q"][-1], np.arctan2(gravity[1], gravity[0]), atol=1e-6)
+    assert np.max(np.abs(run.values["constraint"])) < 1e-7
+    assert run.ledger.relative_error_max < 1e-5
+    weights = -np.outer((2.0, 1.0), (*gravity, 0.0))
+    assert np.allclose(np.sum(run.values["reaction_force"][-1], axis=0), np.sum(weights, axis=0), atol=1e-4)
+
+
+def test_a_run_that_is_repeated_with_other_rows_goes_everywhere(tmp_path):
+    """Into a file, into ensembles, and into derivatives; and it is the motion of one arm with the mass of both."""
+    system = coaxial_arms(0.0, mass=pl.Parameter("mass", 2.0))
+    single = pl.System("one", gravity=(0.0, -9.81))
+    single.add("a", pl.RigidBody.rod(0.5, 3.0), joint=pl.Revolute(damper=pl.Damper(3.0)))
+    alone = pl.simulate(single, 8.0, method=TIGHT)
+    filed = pl.simulate(system, 8.0, method=TIGHT, to=tmp_path / "run.nc")
+    assert filed.ok and np.allclose(filed["a.angle"], alone["a.angle"], atol=1e-9)
+    many = pl.ensemble(system, 8.0, parameters={"mass": [2.0, 3.0]}, method=TIGHT)
+    assert np.all(many["ok"]) and many["q_end"].values[0, 0] == filed["a.angle"][-1]
+    slopes = pl.sensitivities(system, 8.0, ["mass"], of="q", save=0.5)
+    above, below = (pl.simulate(system, 8.0, method=TIGHT, save=0.5, parameters={"mass": m})["a.angle"] for m in (2.0001, 1.9999))
+    assert slopes.ok and np.allclose(slopes.table["q"].values[:, 0, 0], (above - below) / 2e-4, atol=1e-7)

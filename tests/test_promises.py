@@ -160,7 +160,7 @@ def test_the_readme_counts_laws_as_they_are():
     """A law that says what it delivers only for given masses or speeds is not among those that say it."""
     text = " ".join((TOP / "README.md").read_text(encoding="utf-8").split())
     depend = [law for law in NORMAL_LAWS if law.__dict__.get("delivered_between") is not None]
-    words = {3: "three", 11: "eleven", 12: "twelve", 13: "Thirteen", 16: "sixteen"}
+    words = {3: "three", 4: "four", 11: "eleven", 12: "twelve", 13: "Thirteen", 16: "sixteen", 17: "seventeen"}
     assert f"{words[len(NORMAL_LAWS)]} normal-force laws. {words[len(NORMAL_LAWS) - len(depend)]} report" in text
     assert f"the other {words[len(depend)]} (" in text and all(f"`{law.__name__}`" in text for law in depend)
     assert f"There are {words[len(FRICTION_LAWS)]} friction laws" in text

@@ -9,12 +9,15 @@ from pliant.host import program_start as _program_start  # noqa: F401 - before e
 from pliant.analysis.campbell import Campbell, campbell
 from pliant.analysis.denoc import Denoc, denoc
 from pliant.analysis.equilibrium import Equilibrium, equilibrium
+from pliant.analysis.frame_jacobian import FrameJacobian, jacobian
 from pliant.analysis.linear_model import Linearisation
 from pliant.analysis.linearise import linearise
+from pliant.analysis.operation_counts import count_operations
 from pliant.analysis.plausibility import implausible
 from pliant.analysis.report import Largest, Report, report
 from pliant.analysis.section_forces import section_forces
 from pliant.analysis.stresses import stresses
+from pliant.beams.gibbs_appell import GibbsAppellIntegrals, gibbs_appell_integrals
 from pliant.ensemble.ensemble import ensemble
 from pliant.ensemble.keep import ExtremesOf, ValuesAt
 from pliant.equations import equations
@@ -98,6 +101,7 @@ from pliant.model.normal_law import (
     LankaraniNikravesh,
     LeeWang,
     Linear,
+    PowerDamping,
     SafaeifarFarshidianfar,
     WangYanFangJin,
     ZhiyingQishao,
@@ -109,7 +113,7 @@ from pliant.model.reduction import CraigBampton, FreeModes
 from pliant.model.rigid import Payload, RigidBody
 from pliant.model.section import Section
 from pliant.model.segmented import segmented
-from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, PiecewiseLinear, Prescribed
+from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, PiecewiseLinear, PiecewiseSmooth, Prescribed
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
 from pliant.results.ledger import Ledger
@@ -204,9 +208,11 @@ __all__ = [
     "Flores",
     "Formula",
     "Frame",
+    "FrameJacobian",
     "Free",
     "FreeModes",
     "GharibHurmuzlu",
+    "GibbsAppellIntegrals",
     "GivenModes",
     "Gonthier",
     "GonthierFriction",
@@ -238,10 +244,12 @@ __all__ = [
     "Payload",
     "PiecewiseConstant",
     "PiecewiseLinear",
+    "PiecewiseSmooth",
     "Planar",
     "Plane",
     "PliantError",
     "Point",
+    "PowerDamping",
     "Prescribed",
     "Prismatic",
     "Radau5",
@@ -296,6 +304,7 @@ __all__ = [
     "compile_system",
     "cos",
     "cosh",
+    "count_operations",
     "deg",
     "denoc",
     "dump_model",
@@ -306,10 +315,12 @@ __all__ = [
     "exp",
     "fit",
     "floor",
+    "gibbs_appell_integrals",
     "hertz_stiffness",
     "hypot",
     "implausible",
     "inverse_dynamics",
+    "jacobian",
     "linearise",
     "load_model",
     "loads_model",

@@ -28,8 +28,13 @@ def some_of_everything(motors=True):
 
 
 @pytest.fixture(scope="session")
-def result():
-    run = pl.simulate(some_of_everything(), 0.1, save=1e-3)
+def everything():
+    return some_of_everything()
+
+
+@pytest.fixture(scope="session")
+def result(everything):
+    run = pl.simulate(everything, 0.1, save=1e-3)
     return run.with_sections(pl.stresses(run))
 
 

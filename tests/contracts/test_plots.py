@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from pliant.show.plot import PLOTS
+from pliant.show.plot import MODEL_PLOTS, PLOTS
 
 over_all = pytest.mark.parametrize("name", PLOTS)
 
@@ -32,3 +32,14 @@ def test_it_is_exported_by_its_name_and_says_what_it_is(name):
 
     assert getattr(plot, name) is PLOTS[name] and name in plot.__all__
     assert PLOTS[name].__doc__.strip()
+
+
+@pytest.mark.parametrize("name", MODEL_PLOTS)
+def test_a_plot_of_parts_of_a_model_draws_those_of_any_system(name, everything):
+    from pliant.show import plot
+
+    draw, parts_of = MODEL_PLOTS[name]
+    parts = parts_of(everything)
+    figure = draw(parts)
+    assert parts and figure.axes and all(axes.get_xlabel() and axes.get_ylabel() for axes in figure.axes)
+    assert plot.__dict__[name] is draw and name in plot.__all__ and draw.__doc__.strip()

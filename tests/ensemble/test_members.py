@@ -326,3 +326,19 @@ def test_the_table_of_features_says_of_every_method_where_it_runs(kind) -> None:
     cells = [row[1:] for row in rows_of_features() if f"`{kind.__name__}`" in row[0]]
     runs = not why_not(pl.compile_system(plain()), registered.METHOD[kind].alternatives[0])
     assert cells and all(row[0] == "yes" for row in cells) and any(row[1] == row[2] == "yes" for row in cells) == runs
+
+
+@pytest.mark.parametrize("loop", ["general", "lockstep"])
+def test_members_that_bounce_slower_than_the_floor_of_their_law_are_told(loop) -> None:
+    """A ball to and fro between two walls: slower than entry_floor, at which the damping fades, or faster."""
+    system = pl.System("ball", gravity=(0, 0))
+    ball = system.add("ball", pl.RigidBody(mass=1.0, inertia=0.1), joint=pl.Prismatic(axis="y"))
+    for name, normal, at in (("low", 1, -1e-5), ("high", -1, 1e-5)):
+        wall, law = pl.Plane(normal=(0, normal), point=(0, at)), pl.Exact(stiffness=1e9, restitution=0.7)
+        system.contact(points=ball.root, against=wall, normal=law, name=name)
+    speeds = np.array([4e-4, 4e-2] * 10)
+    many = pl.ensemble(system, 0.5, rates={"ball.displacement": speeds}, keep=("contacts", "warnings"), loop=loop)
+    slow = speeds < 1e-3
+    assert np.array_equal(["entry_floor = 0.001 m/s" in sentences for sentences in many.warnings.values.tolist()], slow)
+    assert np.all(many.touches > 1)
+    assert np.allclose(many.entry_speed.values[:, 1], speeds, rtol=1e-5)

@@ -10,6 +10,7 @@ import pytest
 
 import pliant as pl
 from pliant.gallery.falling_chain import falling_chain
+from pliant.gallery.falling_chain.system import MODE_SETS
 from pliant.gallery.parallel_robot import parallel_robot
 from pliant.gallery.reproduction import REPRODUCTIONS
 from pliant.gallery.slider_crank import slider_crank
@@ -23,7 +24,7 @@ RUNS: dict[Callable[[], pl.System], tuple[float, float]] = {
     falling_chain: (0.45, 1e-9),
     telescopic_arm: (0.35, 1e-12),
     tipping_arm: (0.45, 1e-8),
-    parallel_robot: (0.3, 1e-12),
+    parallel_robot: (0.3, 1e-8),  # its torques are a table in the file, a closed form in Python
     slider_crank: (38e-3, 1e-9),
 }
 
@@ -46,6 +47,15 @@ def test_the_file_gives_the_numbers_of_the_python_form(make: Callable[[], pl.Sys
         values = of_python.values[name]
         if values.size:
             assert np.max(np.abs(values - of_file.values[name])) <= apart * np.max(np.abs(values)), name
+
+
+@pytest.mark.parametrize("modes", MODE_SETS[1:])
+def test_every_mode_set_of_the_falling_chain_is_a_file(modes: str) -> None:
+    model = pl.load_model(FOLDER / f"falling_chain_{modes.replace('-', '_')}.yaml")
+    of_file, of_python = (pl.simulate(s, 0.45, method=model.run.method) for s in (model.system, falling_chain(modes)))
+    assert of_file.name == of_python.name and len(of_file.contacts) == len(of_python.contacts) > 0
+    assert np.max(np.abs(of_file.values["q"] - of_python.values["q"])) <= 1e-9
+    assert pl.loads_model(pl.dump_model(model.system, model.run)) == model
 
 
 @pytest.mark.parametrize("make", RUNS, ids=lambda make: make.__name__)

@@ -17,7 +17,7 @@ from pliant.gallery.reproduction import REPRODUCTIONS, Claim, print_claims, summ
 from studies import alike, check_page, check_picture, make_systems
 
 runner = CliRunner()
-FIGURES = [*(f"fig{number:02d}.png" for number in range(4, 15)), "half.png"]
+FIGURES = [*(f"fig{number:02d}.png" for number in range(1, 15)), "table1.png", "table2.png", "half.png", "methods.png"]
 FINAL = [f"{name}{dot}" for dot in ("", "_dot") for name in ("q1", "delta1", "q2", "delta2", "q3", "delta3", "X1", "X2")]
 
 
@@ -33,7 +33,7 @@ def written(tmp_path_factory):
 def test_all_files_are_there_and_nothing_else(written):
     out, _, _ = written
     names = {path.name for path in out.iterdir()}
-    assert names == {"summary.json", *FIGURES, *(f"{modes}.nc" for modes in MODE_SETS)}
+    assert names == {"summary.json", "table3.csv", *FIGURES, *(f"{modes}.nc" for modes in MODE_SETS)}
     for figure in FIGURES:
         assert (out / figure).read_bytes().startswith(b"\x89PNG")
         assert (out / figure).stat().st_size > 20_000
@@ -66,9 +66,9 @@ def test_every_claim_has_a_verdict_and_every_failure_a_reason(written):
         assert {"claim", "paper", "ours", "holds"} <= set(claim) <= {"claim", "paper", "ours", "holds", "reason", "varies"}
         assert claim["holds"] is True or claim["reason"]
     failed = [claim["claim"] for claim in summary["claims"] if not claim["holds"]]
-    assert len(failed) == 5
+    assert len(failed) == 6
     assert "impacts in 1.5 s, ss-ss-ss" in failed
-    assert f"{len(summary['claims']) - 5} of {len(summary['claims'])} claims hold" in stdout
+    assert f"{len(summary['claims']) - 6} of {len(summary['claims'])} claims hold" in stdout
     assert "\x1b" not in stdout
 
 
@@ -111,7 +111,7 @@ def test_wrong_names_and_folders_end_with_2_before_anything_runs(tmp_path):
     ids=["run", "ctrl-c", "disk"],
 )  # fmt: skip
 def test_a_failure_is_told_and_leaves_no_summary(trouble, code, message, tmp_path, monkeypatch):
-    def fail(out, progress):
+    def fail(out, progress, pictures):
         progress("running", 0.1)
         raise trouble
 
@@ -162,7 +162,7 @@ def test_studies_are_imported_only_when_asked_for():
 
 def test_the_committed_page_is_what_the_command_gives(written):
     out, _, summary = written
-    check_page("falling-chain", out, summary, varying=("half",))
+    check_page("falling-chain", out, summary, varying=("half", "methods"))
 
 
 def test_the_check_of_pages_finds_stale_numbers_words_and_colours(written, tmp_path):
@@ -180,3 +180,26 @@ def test_the_check_of_pages_finds_stale_numbers_words_and_colours(written, tmp_p
     Image.open(out / "fig05.png").convert("RGB").resize(fresh.size).save(tmp_path / "other.png")
     with pytest.raises(AssertionError, match="is not what"):
         check_picture(tmp_path / "other.png", fresh, False)
+
+
+@pytest.mark.parametrize("form", ["png", "pdf", "svg"])
+def test_figures_come_in_any_format_and_with_their_curves(form, tmp_path, monkeypatch):
+    def study(out, progress, pictures):
+        figure, axes = reproduction.panels(1, 2)
+        axes[0, 0].plot([0.0, 1.0, 2.0], [3.0, 4.0, 5.0], label="a line")
+        axes[0, 1].plot([0.0, 1.0], [6.0, 7.0])
+        reproduction.label(axes[0, 0], "left", "time, s", "height, m")
+        table = reproduction.Table(("name", "value"), (("length", 0.8),))
+        reproduction.save_figures(out, {"fig01": lambda: figure, "table1": table}, progress, 0.0, pictures)
+        return summary_of("a system", {}, [])
+
+    monkeypatch.setitem(REPRODUCTIONS, "falling-chain", study)
+    done = runner.invoke(app, ["reproduce", "falling-chain", "--out", str(tmp_path), "--format", form, "--data"])
+    assert done.exit_code == 0, done.output
+    assert {path.name for path in tmp_path.iterdir()} == {f"fig01.{form}", "fig01.csv", "table1.csv"}
+    heads, *rows = (tmp_path / "fig01.csv").read_text().splitlines()
+    assert heads == '"1 left: a line: time, s","1 left: a line: height, m",2: curve 1: x,2: curve 1: y'
+    assert rows == ["0.0,3.0,0.0,6.0", "1.0,4.0,1.0,7.0", "2.0,5.0,,"]
+    assert (tmp_path / "table1.csv").read_text().splitlines() == ["name,value", "length,0.8"]
+    wrong = runner.invoke(app, ["reproduce", "falling-chain", "--out", str(tmp_path), "--format", "gif"])
+    assert wrong.exit_code == 2 and "--format: must be one of png, pdf, svg, got 'gif'" in wrong.stderr

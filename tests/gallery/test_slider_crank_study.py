@@ -8,8 +8,7 @@ import pytest
 import pliant as pl
 from studies import check_files, check_page, reproduce
 
-FIGURES = ["fig04_slider_position", "fig05_slider_velocity", "fig06_mid_deflection", "fig07_energy_loss", "fig08_materials",
-           "elements"]  # fmt: skip
+FIGURES = [*(f"fig{number:02d}" for number in range(1, 9)), "elements", "methods"]
 IMPACTS = [*(f"{damping}/{n}" for damping, n in product(("undamped", "damped"), (1, 2, 4, 8))), "rigid"]
 DRIVEN = ["driven/steel", "driven/copper", "driven/aluminium"]
 COLUMNS = ["t", "crank_angle", "crank_speed", "slider_x", "slider_v", "u_tip", "v_mid", "kinetic", "strain", "rayleigh_loss",
@@ -22,7 +21,7 @@ def written(tmp_path_factory):
 
 
 def test_all_files_are_there_and_nothing_else(written):
-    check_files(written[0], [*IMPACTS, *DRIVEN], list(FIGURES))
+    check_files(written[0], [*IMPACTS, *DRIVEN], FIGURES, ["table1"])
 
 
 def test_the_summary_has_the_common_shape(written):
@@ -104,10 +103,10 @@ def test_warnings_of_the_runs_are_recorded_and_printed(written):
     stored = pl.Result.from_netcdf(out / "undamped-1.nc").warnings
     assert summary["warnings"]["undamped/1"] == list(stored) and "times its buckling load" in stored[0]
     lines = [line for line in stdout.splitlines() if line.startswith("warning: slider-crank, ")]
-    assert f"warning: slider-crank, undamped/1: {stored[0]}" in lines
+    assert any(line.startswith("warning: slider-crank, undamped/1") and line.endswith(f": {stored[0]}") for line in lines)
     assert len(lines) == len({sentence for told in summary["warnings"].values() for sentence in told}) >= 5
 
 
 def test_the_committed_page_is_what_the_command_gives(written):
     out, _, summary = written
-    check_page("slider-crank", out, summary)
+    check_page("slider-crank", out, summary, varying=("methods",))

@@ -16,6 +16,7 @@ from pliant.model.normal_law import (
     HuGuo,
     HuntCrossley,
     Linear,
+    PowerDamping,
     WangYanFangJin,
     delivered_restitution,
     exact_factor,
@@ -145,3 +146,15 @@ def test_wrong_laws_are_refused(case):
     make, message = WRONG[case]
     with pytest.raises(ModelError, match=re.escape(message)):
         make()
+
+
+def test_free_exponents_contain_the_laws_with_given_ones():
+    bodies = {"mass": 0.7, "speed": 3.0}
+    fixed = FixedHuntCrossley(stiffness=1e6, chi=0.1)
+    dashpot = WangYanFangJin(stiffness=1e6, damping=200.0)
+    same = PowerDamping(stiffness=1e6, chi=1e5, damping_exponent=1.5), PowerDamping(stiffness=1e6, chi=200.0, damping_exponent=0.0)
+    for law, general in zip((fixed, dashpot), same, strict=True):
+        assert general.force(2e-3, 0.4, 1.0) == pytest.approx(law.force(2e-3, 0.4, 1.0), rel=1e-14)
+        assert general.delivered_between(**bodies) == pytest.approx(law.delivered_between(**bodies), abs=1e-9)
+    with pytest.raises(ModelError, match=r"PowerDamping: damping_exponent must be 0 or >= 1, got 0\.5"):
+        PowerDamping(stiffness=1e6, chi=1.0, damping_exponent=0.5)

@@ -1,5 +1,6 @@
 """Pictures are drawn and say what they show, of results in memory and from files."""
 
+import csv
 import re
 
 import numpy as np
@@ -8,6 +9,7 @@ from matplotlib.axis import Tick
 from matplotlib.text import Text
 
 import pliant as pl
+from pliant.gallery.falling_chain import falling_chain
 from pliant.show.plot import PLOTS
 from pliant.show.plot.energy import stacked
 from pliant.show.plot.spectrum import amplitudes
@@ -20,7 +22,7 @@ OF_SECTIONS = ("stress_envelope", "force_envelope")  # of results that hold them
 OF_LOADS = ("struts", "motors")
 OF_SOME = (*OF_SECTIONS, *OF_LOADS, "states")
 CASES = [("chain", name) for name in PLOTS if name not in ("tip_deflection", *OF_SOME)]  # its links are held at both ends
-CASES += [("arm", name) for name in PLOTS if name not in ("contact_forces", *OF_SOME)]
+CASES += [("arm", name) for name in PLOTS if name not in ("contact_forces", "friction", *OF_SOME)]
 CASES += [("stressed", name) for name in OF_SECTIONS]
 CASES += [("controlled", "states")]  # struts and motors: tests/contracts/test_plots.py
 CASES += [("crank", name) for name in ("mechanism", "contact_forces", "tip_deflection")]
@@ -71,13 +73,46 @@ def test_a_result_from_a_file_gives_the_same_picture(chain, read_back):
         assert np.array_equal(first.canvas.buffer_rgba(), second.canvas.buffer_rgba())
 
 
-def test_the_users_own_style_is_neither_used_nor_changed(chain):
+def test_the_users_own_style_is_used_where_it_was_set_and_not_changed(chain):
     import matplotlib as mpl
 
-    with mpl.rc_context({"axes.grid": False, "font.size": 30.0}):
-        figure = pl.plot.coordinates(chain)
-        assert (mpl.rcParams["axes.grid"], mpl.rcParams["font.size"]) == (False, 30.0)
-    assert figure.axes[0].yaxis.label.get_fontsize() < 12.0
+    own = {"font.size": 30.0, "figure.figsize": [5.0, 9.0], "axes.prop_cycle": mpl.cycler(color=["#123456", "#654321"])}
+    with mpl.rc_context(own):
+        figure = pl.plot.coordinates(chain, ["a.angle", "b.angle", "c.angle"])
+        assert all(mpl.rcParams[name] == value for name, value in own.items())
+    assert figure.axes[0].yaxis.label.get_fontsize() == 30.0 and tuple(figure.get_size_inches()) == (5.0, 9.0)
+    assert [line.get_color() for line in figure.axes[0].lines] == ["#123456", "#654321", "#123456"]
+    usual = pl.plot.coordinates(chain)
+    assert usual.axes[0].yaxis.label.get_fontsize() < 12.0 and usual.axes[0].lines[0].get_color() == PALETTE[0]
+
+
+@pytest.mark.parametrize("name", [name for name in PLOTS if name not in ("tip_deflection", *OF_SOME)])
+def test_every_plot_draws_into_axes_of_the_user(name, chain):
+    """One Axes is used as it is where the plot has one panel, and divided where it has several; its neighbours are left alone."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9.0, 4.0))
+    own, given = figure.subplots(1, 2)
+    own.set_title("mine: $x_1$")
+    assert PLOTS[name](chain, ax=given) is figure
+    assert (own.get_title(), len(own.lines)) == ("mine: $x_1$", 0) and own.title.get_parse_math()
+    assert tuple(figure.get_size_inches()) == (9.0, 4.0) and not figure.get_suptitle()
+    if name in ("ledger", "paths", "balance_error"):
+        assert given.lines and figure.axes[:2] == [own, given]
+    else:
+        assert len(figure.axes) > 2 or given.lines
+    assert tuple(PLOTS[name](chain, figsize=(4.0, 7.0)).get_size_inches()) == (4.0, 7.0)
+
+
+def test_several_axes_are_the_panels_of_a_plot(chain):
+    from matplotlib.figure import Figure
+
+    figure = Figure()
+    above, below = figure.subplots(2)
+    pl.plot.energies(chain, ax=[above, below])
+    assert above.lines and below.lines
+    with pytest.raises(pl.ModelError, match="ax must be 2 Axes"):
+        pl.plot.energies(chain, ax=[above, below, figure.add_subplot()])
 
 
 def _seen(colour, matrix):
@@ -144,6 +179,15 @@ def test_the_zoom_shows_the_touch_it_is_asked_for(chain):
     lambda run: pl.plot.tip_deflection(run),
     lambda run: pl.plot.mechanism(run, times=[99.0]),
     lambda run: pl.plot.mechanism(run, scale="large"),
+    lambda run: pl.plot.series(run, "c.anlge"),
+    lambda run: pl.plot.series([run, "file.nc"], "c.angle"),
+    lambda run: pl.plot.series([], "c.angle"),
+    lambda run: pl.plot.series(run, "c.angle", zoom=(0.5, 0.4)),
+    lambda run: pl.plot.series(run, "c.angle", zoom=3),
+    lambda run: pl.plot.law("hertz"),
+    lambda run: pl.plot.law(pl.Hertz(stiffness=1e6), speed=-1.0),
+    lambda run: pl.plot.shapes({}),
+    lambda run: pl.plot.friction(run, ["nobody"]),
 ])  # fmt: skip
 def test_what_cannot_be_drawn_is_refused_by_name(draw, chain):
     with pytest.raises(pl.ModelError, match=r"^plot \w+: "):
@@ -172,8 +216,9 @@ def test_units_take_the_prefix_that_fits(unit, value, expected):
 def named_in_tex():
     system = pl.System(r"$\wrong{$ 5 $x_1$", (0, -9.81))
     law = pl.Hertz(stiffness=1e6)
-    ball = system.add(r"$\frac{1$", pl.RigidBody(mass=1.0, inertia=0.01), joint=pl.Planar(position=(0, 0.11)))
-    system.contact(points=pl.Sphere(ball.root, 0.1), against=pl.Plane(normal=(0, 1)), normal=law, name=r"floor $\foo$")
+    ball = system.add(r"$\frac{1$", pl.RigidBody(mass=1.0, inertia=0.01), joint=pl.Planar(position=(0, 0.1), velocity=(0.3, 0.0)))
+    system.contact(points=pl.Sphere(ball.root, 0.1), against=pl.Plane(normal=(0, 1)), normal=law, friction=pl.Coulomb(mu=0.1),
+                   name=r"floor $\foo$")  # fmt: skip
     link = pl.Beam(length=0.8, section=pl.Section.rectangle(0.02, 0.01), material=pl.STEEL, theory="euler-bernoulli",
                    modes=pl.Modes("cf", 1))  # fmt: skip
     arm = system.add("$}$", link, joint=pl.Revolute())
@@ -264,3 +309,139 @@ def test_gravity_across_the_page_is_a_circle_with_a_cross_and_no_gravity_is_noth
     assert [line.get_marker() for line in panel.lines[:2]] == ["o", "o"]
     (panel,) = pl.plot.mechanism(fallen((0.0, 0.0)), time=0.1).axes
     assert len(panel.texts) == 0
+
+
+def test_a_series_shows_any_number_of_the_table_with_its_unit(chain):
+    figure = pl.plot.series(chain, "c.angle", "v a.angle", "tip_position a y", "reaction_force b.root")
+    drawn = {axes.get_ylabel(): [line.get_label() for line in axes.lines] for axes in figure.axes}
+    assert drawn == {
+        "angle, rad": ["c.angle"],
+        "angular velocity, rad/s": ["a.angle"],
+        "tip position, m": ["a y"],
+        "reaction force, kN": ["b x", "b y", "b z"],
+    }
+    height = figure.axes[2].lines[0]
+    assert np.array_equal(height.get_xdata(), chain.time)
+    assert np.array_equal(height.get_ydata(), chain["tip_position", "a", "y"])
+    assert np.array_equal(chain["reaction_force", "b.root", "y"], chain["reaction_force", "b", "y"])
+
+
+def test_a_series_of_several_runs_has_one_panel_per_number_and_one_line_per_run(chain):
+    other = pl.simulate(falling_chain("cc-cc-cc"), 0.8, save=2e-3)
+    figure = pl.plot.series({"soft": chain, "stiff": other}, "c.angle", "tip_position a y", zoom=(0.4, 0.5))
+    assert len(figure.axes) == 4 and all([line.get_label() for line in axes.lines] == ["soft", "stiff"] for axes in figure.axes)
+    assert figure.axes[1].get_xlim() == (0.4, 0.5)
+    inside = chain["c.angle"][(chain.time >= 0.4) & (chain.time <= 0.5)]
+    low, high = figure.axes[1].get_ylim()
+    assert low < inside.min() and inside.max() < high < low + 3.0 * np.ptp(inside)
+    legends = [text.get_text() for axes in figure.axes if axes.get_legend() for text in axes.get_legend().get_texts()]
+    assert legends == ["soft", "stiff"]
+
+
+def test_a_reference_is_subtracted_where_both_runs_have_rows(chain):
+    short = pl.simulate(falling_chain(), 0.4, save=5e-3)
+    (axes,) = pl.plot.series([chain, chain], "c.angle", reference=short).axes
+    one, two = axes.lines
+    assert [one.get_label(), two.get_label()] == ["falling chain ss-ss-ss (1)", "falling chain ss-ss-ss (2)"]
+    t = one.get_xdata()
+    assert t[-1] == pytest.approx(0.4) and axes.get_ylabel().startswith("Δ c.angle")
+    common = np.isclose(t / 5e-3, np.round(t / 5e-3))
+    assert np.allclose(one.get_ydata()[common], 0.0, atol=1e-6)
+
+
+def test_many_runs_are_coloured_by_their_order(chain):
+    (axes,) = pl.plot.series([chain] * 30, "c.angle").axes
+    assert len(axes.lines) == 30 and len({line.get_color() for line in axes.lines}) == 30
+    assert axes.get_legend().get_title().get_text() == "and 9 more"
+
+
+@pytest.mark.parametrize("law", [
+    pl.Hertz(stiffness=1e8),
+    pl.HuGuo(stiffness=140e6, restitution=0.8),
+    pl.LankaraniNikravesh(stiffness=1e9, restitution=0.5),
+    pl.Linear(stiffness=1e5, damping=20.0, pulls=True),
+], ids=lambda law: type(law).__name__)  # fmt: skip
+def test_the_loop_of_a_law_encloses_the_energy_that_it_takes(law):
+    """The area of force over penetration is the loss (1 - e^2) m v^2/2, with the restitution that the law delivers."""
+    speed, mass = 2.0, 0.3
+    axes = pl.plot.law(law, speed=speed, mass=mass).axes[0]
+    (line,) = axes.lines
+    unit = {"penetration, mm": 1e-3, "penetration, µm": 1e-6, "penetration, m": 1.0}[axes.get_xlabel()]
+    kilo = {"normal force, kN": 1e3, "normal force, N": 1.0}[axes.get_ylabel()]
+    area = np.trapezoid(kilo * line.get_ydata(), unit * line.get_xdata())
+    e = law.delivered_between(mass, speed)
+    assert area == pytest.approx(0.5 * mass * speed**2 * (1.0 - e * e), rel=2e-3, abs=1e-4)
+    assert f"e = {e:.3f}" in line.get_label()
+
+
+def test_friction_is_odd_in_the_slip_and_a_law_that_holds_shows_how_much():
+    axes = pl.plot.law([pl.Ambrosio(mu=0.1, v0=1e-4, v1=1e-3), pl.Karnopp(mu_static=0.3, mu_kinetic=0.2)]).axes[0]
+    ambrosio, karnopp, holds = axes.lines[:3]
+    slip, mu = ambrosio.get_data()
+    assert np.allclose(mu, -mu[::-1]) and np.allclose(np.interp([0.05, 0.55, 5.0], slip, mu), [0.0, 0.05, 0.1], atol=1e-3)
+    assert karnopp.get_ydata().max() == 0.2 and holds.get_ydata().max() == 0.3
+
+
+def test_the_loop_of_bristles_is_that_of_dahl():
+    """Between reversals dF/dx = sigma0 (1 - F/mu), so from -mu the force is mu (1 - 2 exp(-sigma0 x/mu))."""
+    from pliant.show.plot.laws import bristle_loop
+
+    law = pl.Dahl(mu=0.3, sigma0=1e4)
+    slip, force = bristle_loop(law, None)
+    begin, end = int(np.argmin(slip)), len(slip) - 1
+    path = slip[begin:end] - slip[begin]
+    start = force[begin]
+    expected = law.mu - (law.mu - start) * np.exp(-law.sigma0 * path / law.mu)
+    assert np.allclose(force[begin:end], expected, atol=1e-5)
+
+
+def test_shapes_are_those_of_the_model_and_their_slopes():
+    beam = pl.Beam(length=0.8, section=pl.Section.rectangle(0.02, 0.01), material=pl.STEEL, theory="timoshenko",
+                   modes=pl.Modes("cf", 2))  # fmt: skip
+    moves, turns = pl.plot.shapes(beam).axes
+    assert [line.get_label() for line in moves.lines[:2]] == ["y1", "y2"]
+    x, w = moves.lines[1].get_data()
+    theta = turns.lines[2].get_ydata() if turns.lines[1].get_linestyle() == "--" else turns.lines[1].get_ydata()
+    assert (x[0], x[-1], w[0], theta[0]) == (0.0, 0.8, 0.0, 0.0)
+    assert np.allclose(np.gradient(w, x)[50:-50], theta[50:-50], atol=0.02 * np.max(np.abs(theta)))
+
+
+def test_the_curves_of_a_figure_are_written_as_a_table(chain, tmp_path):
+    """As drawn: in the units of the axes, each with its own times; lines across a panel are left out."""
+    figure = pl.plot.series(chain, "c.angle", "tip_position a y", zoom=(0.4, 0.5))
+    pl.plot.save(figure, tmp_path / "curves.csv")
+    with open(tmp_path / "curves.csv", newline="") as file:
+        heads, *rows = csv.reader(file)
+    assert heads[:2] == ["1 falling chain ss-ss-ss: c.angle: x", "1 falling chain ss-ss-ss: c.angle: angle, rad"]
+    assert heads[4:6] == ["3: a y: time, s", "3: a y: tip position, m"] and len(heads) == 8
+    assert np.array_equal([float(row[1]) for row in rows], chain["c.angle"])
+    pl.plot.save(pl.plot.balance_error(chain), tmp_path / "error.csv")  # one curve, and the line of its largest value
+    with open(tmp_path / "error.csv", newline="") as file:
+        assert len(next(csv.reader(file))) == 2
+
+
+def test_a_schematic_names_links_with_lengths_and_joints_with_coordinates(chain, crank):
+    figure = pl.plot.mechanism(chain, time=0.0, labels=True)
+    words = [text.get_text() for text in figure.axes[0].texts]
+    assert {"a, 1 m", "b, 1 m", "c, 1 m", "x, y, angle", "angle", "g", "x", "y"} <= set(words)
+    assert figure.axes[0].get_xlim()[1] < 2.0  # the posture shown, not the whole motion
+    words = [text.get_text() for text in pl.plot.mechanism(crank, time=0.0, labels=True).axes[0].texts]
+    assert {"crank, 0.153 m", "rod, 0.306 m", "slider"} <= set(words)
+
+
+@pytest.mark.parametrize(("gravity", "vertical", "down"), [((0, -9.81, 0), 1, -1), ((0, 9.81, 0), 1, 1), ((0, 0, -9.81), 2, -1)])
+def test_gravity_points_down_the_page_in_space_too(gravity, vertical, down):
+    from mpl_toolkits.mplot3d import proj3d
+
+    system = pl.System("pendulum", gravity)
+    system.add(
+        "rod",
+        pl.RigidBody(mass=1.0, inertia=(0.1, 0.2, 0.3), com=(0.5, 0.0, 0.0), tip=(1.0, 0.0, 0.0)),
+        joint=pl.Spherical(angular_velocity=(1.0, 2.0, 3.0)),
+    )
+    axes = pl.plot.mechanism(pl.simulate(system, 0.5, save=0.01), time=0.5).axes[0]
+    axes.figure.canvas.draw()
+    foot, head = np.zeros(3), np.zeros(3)
+    head[vertical] = down
+    (_, low, _), (_, high, _) = (proj3d.proj_transform(*point, axes.get_proj()) for point in (head, foot))
+    assert low < high

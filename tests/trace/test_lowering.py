@@ -61,7 +61,7 @@ def test_functions_for_changed_numbers_are_those_of_a_trace_with_these_folded_in
 @pytest.mark.parametrize("build", SYSTEMS.values(), ids=SYSTEMS)
 def test_no_number_is_frozen_but_exponents(build):
     lowered, numbers = lower_system(build(), still=True), Numbers(Graph())
-    system, tree, near, _, _, scale, _ = numbered(lowered.root, numbers.leaf)
+    system, tree, near, _, _, scale, *_ = numbered(lowered.root, numbers.leaf)
     start = replace(lowered.start, scale=scale)
     Trace(system, lowered.formulation, near, lowered.t_start, tree, start).finish(lowered, numbers, None)
     assert all((2.0 * x).is_integer() for x in numbers.frozen), numbers.frozen

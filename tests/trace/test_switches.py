@@ -119,3 +119,23 @@ def test_a_tight_tolerance_passes_a_jump_in_time(inductance):
     system.motor("servo", ANGLE, motor, command=lambda t, q, v: pl.where(t > 0.37, 1000.0, 0.0))
     run = pl.simulate(system, 0.5, method=pl.DOP853(rtol=1e-12, atol=1e-16))
     assert run.ok, run.message
+
+
+@pytest.mark.parametrize("loop", ["single", "lockstep"])
+@pytest.mark.parametrize("depth", [1e-6, 1e-7])
+def test_a_force_that_acts_for_a_moment_only_is_not_passed_over(depth, loop):
+    """x = -cos(t)/2 exceeds b = 1/2 - depth for 4 sqrt(depth) s: a push of K (8/3) depth^(3/2) at t = pi, to leading order."""
+    stiffness, late = 100.0, np.sin(5.0 - np.pi)
+    system = pl.System("oscillator", gravity=(0.0, 0.0))
+    joint = pl.Prismatic(displacement=-0.5, spring=pl.Spring(1.0))
+    system.add("mass", pl.RigidBody(mass=1.0, inertia=0.1), joint=joint)
+    bound = pl.Parameter("bound", 0.5 - depth)
+    system.drive("push", "mass.displacement", lambda t, q, v: stiffness * pl.maximum(0.0, q["mass.displacement"] - bound))
+    pushed = stiffness * 8.0 / 3.0 * depth**1.5 * late
+    if loop == "lockstep":
+        many = pl.ensemble(system, 5.0, parameters={"bound": [0.5 - depth, 1.0] * 8}, method=FINE, loop=loop)
+        assert many["q_end"].values[0, 0] - many["q_end"].values[1, 0] == pytest.approx(pushed, rel=1e-2)
+        return
+    found = pl.sensitivities(system, 5.0, ["bound"], method=FINE)
+    assert found.ok and found.final[0, 0] == pytest.approx(-stiffness * 4.0 * depth**0.5 * late, rel=1e-2)
+    assert found.result.final_state.y[0] + 0.5 * np.cos(5.0) == pytest.approx(pushed, rel=1e-2)

@@ -90,7 +90,7 @@ class Denoc:
 
     def forward(self, tau: Given = None) -> Accelerations:
         """Accelerations and closure multipliers, with efforts tau on the coordinates in addition to all applied forces."""
-        efforts = _vector("denoc", "tau", self.coordinates, tau, np.zeros(len(self.coordinates)))
+        efforts = state_vector("denoc", "tau", self.coordinates, tau, np.zeros(len(self.coordinates)))
         free, exact = np.isnan(self.known), np.isnan(self.stiffness)
         a = np.where(free, 0.0, self.known)
         A = self.A[np.ix_(exact, free)]
@@ -113,7 +113,7 @@ class Denoc:
         no motors are named, every coordinate is driven and exact closures carry no force.
         """
         start = np.nan_to_num(self.known)
-        asked = self.I @ _vector("denoc", "a", self.coordinates, a, start) + self.bias
+        asked = self.I @ state_vector("denoc", "a", self.coordinates, a, start) + self.bias
         multipliers = self.spring_forces
         if motors is None:
             return Efforts(asked, multipliers)
@@ -215,7 +215,7 @@ def denoc(system: AnySystem, *, q: Given = None, v: Given = None, t: float = 0.0
     from pliant.trace.denoc_matrices import evaluate
 
     def choose(tree: Tree, start_q: Floats, start_v: Floats) -> tuple[Floats, Floats]:
-        return _vector("denoc", "q", tree.positions, q, start_q), _vector("denoc", "v", tree.rates, v, start_v)
+        return state_vector("denoc", "q", tree.positions, q, start_q), state_vector("denoc", "v", tree.rates, v, start_v)
 
     names, found = evaluate(system, t, choose)
     for array in found.values():
@@ -223,7 +223,7 @@ def denoc(system: AnySystem, *, q: Given = None, v: Given = None, t: float = 0.0
     return Denoc(system.name, t, names.positions, names.coordinates, names.twist, names.closures, **found)
 
 
-def _vector(part: str, field: str, names: Sequence[str], given: Given, start: Floats) -> Floats:
+def state_vector(part: str, field: str, names: Sequence[str], given: Given, start: Floats) -> Floats:
     """Values in order: all as given, or the start values with those given by name put in."""
     values = np.array(start, dtype=np.float64)
     if given is None:

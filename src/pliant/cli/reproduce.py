@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,6 +12,9 @@ from pliant.cli.exits import FAILED, INTERRUPTED, WRONG, stop, write_json, write
 from pliant.cli.options import AsJson, Quiet, make_folder
 from pliant.errors import PliantError
 from pliant.host import progress
+
+if TYPE_CHECKING:
+    from pliant.gallery.reproduction import Pictures
 
 ALL = "all"
 
@@ -21,11 +24,13 @@ def reproduce(
     out: Annotated[
         Path | None, typer.Option("--out", help="Folder for figures, results and summary.json; created if necessary.")
     ] = None,
+    form: Annotated[str, typer.Option("--format", help="Format of the figures: png, pdf or svg.")] = "png",
+    data: Annotated[bool, typer.Option("--data", help="Write the curves of every figure too, as CSV.")] = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
     """Run a published system, draw its figures and compare its claims with pliant's results."""
-    from pliant.gallery.reproduction import ABOUT
+    from pliant.gallery.reproduction import ABOUT, FORMATS, Pictures
 
     if name is None:
         write_list(ABOUT, as_json)
@@ -36,19 +41,22 @@ def reproduce(
         stop(WRONG, f"unknown system {name!r}{hint}; known: {', '.join(ABOUT)}, and all")
     if out is None:
         stop(WRONG, f"--out must be given: a folder for figures, results and summary.json of {name}")
+    if form not in FORMATS:
+        stop(WRONG, f"--format: must be one of {', '.join(FORMATS)}, got {form!r}")
     make_folder("--out", out)
+    pictures = Pictures(form, data)
     names = list(ABOUT) if name == ALL else [name]
-    summaries = {one: _one(one, out / one if name == ALL else out, quiet or as_json) for one in names}
+    summaries = {one: _one(one, out / one if name == ALL else out, pictures, quiet or as_json) for one in names}
     _report(summaries, out, quiet, as_json)
 
 
-def _one(name: str, out: Path, quiet: bool) -> dict[str, Any]:
+def _one(name: str, out: Path, pictures: Pictures, quiet: bool) -> dict[str, Any]:
     from pliant.gallery.reproduction import REPRODUCTIONS
 
     make_folder("--out", out)
     try:
         with progress.bar(0.0, 1.0, quiet) as tell:
-            return REPRODUCTIONS[name](out, lambda doing, done: tell(done, f"{name}: {doing}"))
+            return REPRODUCTIONS[name](out, lambda doing, done: tell(done, f"{name}: {doing}"), pictures)
     except KeyboardInterrupt:
         stop(INTERRUPTED, f"interrupted; {out} contains what had been written")
     except PliantError as trouble:

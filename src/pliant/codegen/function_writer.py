@@ -121,7 +121,7 @@ class FunctionWriter:
             if not self.widened:
                 break
         passed = ", ".join(f"{llvm_type(kind)} %{name}" for name, kind in self.arguments())
-        return "\n".join([f"{head}({passed}) {self.attributes} {{", "entry:", *self.head, *body, "}"])
+        return "\n".join([f"{head}({passed}) {self.attributes} {{", "entry.block:", *self.head, *body, "}"])
 
     def _body(self) -> list[str]:
         for name, kind in self.arguments():

@@ -106,16 +106,21 @@ class Graph:
         decided = None if self.decisions is None else self.decisions.compared(below, above)
         return self.binary(code, below, above) if decided is None else decided
 
-    def limited(self, x: Scalar, beyond: Collection[int] = ()) -> bool:
-        """Whether x has no value for some arguments; beyond: only arguments that depend on these symbols count."""
-        if not isinstance(x, TracedScalar):
-            return False
-        seen, waiting = set[int](), [x.number]
+    def nodes_below(self, node: int) -> set[int]:
+        """The node itself and all that it is computed from."""
+        seen, waiting = set[int](), [node]
         while waiting:
             node = waiting.pop()
             if node not in seen:
                 seen.add(node)
                 waiting += self.arguments(node)
+        return seen
+
+    def limited(self, x: Scalar, beyond: Collection[int] = ()) -> bool:
+        """Whether x has no value for some arguments; beyond: only arguments that depend on these symbols count."""
+        if not isinstance(x, TracedScalar):
+            return False
+        seen = self.nodes_below(x.number)
         found = {node for node in seen if self.kind[node] in _LIMITED}
         if not beyond:
             return bool(found)

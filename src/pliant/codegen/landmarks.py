@@ -16,8 +16,9 @@ import numpy as np
 from numpy.polynomial import polynomial
 from numpy.typing import NDArray
 
+from pliant.codegen.nonsmooth import edges_of
 from pliant.codegen.over_time import OverTime
-from pliant.codegen.program import TIME
+from pliant.codegen.program import TIME, Program
 
 Floats = NDArray[np.float64]
 Coefficients = NDArray[np.floating[Any]]  # of a polynomial of t - begin, from the lowest power on
@@ -48,6 +49,15 @@ def landmarks(functions: OverTime, begin: float, end: float) -> Floats:
     return _Walk(functions, begin, end).marks
 
 
+def edge_times(program: Program, y: Floats, p: Floats, begin: float, end: float) -> Floats:
+    """The times between begin and end, s, at which an operation of the program that is not smooth has its edge."""
+    edges, _ = edges_of(program)
+    walk = _Walk(OverTime(edges, y, p), begin, end)
+    times = [walk.zeros_of(value) for value in dict.fromkeys(edges.outputs)]
+    found = np.unique(np.concatenate([np.empty(0), *times]))
+    return found[(found > begin) & (found < end)]
+
+
 class _Walk:
     """Visits the values of a program in order: each as a function of t, and as a polynomial of t - begin where it is one."""
 
@@ -65,6 +75,13 @@ class _Walk:
             if self._polynomial[value] is None and arguments and kind not in _SUMS | _LOGIC and value not in self._constant:
                 self._visit(kind, arguments)
             self._note(value, kind, arguments)
+
+    def zeros_of(self, value: int) -> Floats:
+        """The zeros of a value of the program."""
+        if value in self._constant:
+            return np.empty(0)
+        known = self._polynomial[value]
+        return self._searched(self._value(value))[0] if known is None else self._zeros(known)
 
     def _as_polynomial(self, value: int, kind: int, arguments: list[int]) -> Coefficients | None:
         """A value as a polynomial; None if it is none, or not known to be one."""

@@ -5,8 +5,8 @@ and the slope changes; at a STEEP edge the slope is infinite. What a run and its
 
 - comparisons and signs in users' formulas and laws are switches (trace/switches.py): flags in p decide them, a step ends at each
   change, and derivatives take the jump there (study/derivatives/saltation.py);
-- at corners, steps of derivatives are cut (integrate/replay/variational.py); corners of a prescribed motion, whose acceleration
-  jumps there, are switches too;
+- steps end at corners of users' formulas; at corners of laws, steps of derivatives are cut (integrate/replay/variational.py);
+  corners of a prescribed motion, whose acceleration jumps there, are switches too;
 - at all other edges the equations themselves are examined where a run crosses one: if they jump or are infinitely steep there,
   derivatives are undefined from there on (study/derivatives/edges.py).
 

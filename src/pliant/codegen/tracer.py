@@ -6,12 +6,13 @@ graph.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import casadi as ca
 
 from pliant.codegen.graph import CONSTANT, FOREIGN, NONE, SYMBOL, Graph, Scalar, TracedScalar
+from pliant.codegen.nonsmooth import CORNER, EDGES, JUMP
 from pliant.codegen.numbers import Number
 
 __all__ = ["Scalar", "TracedScalar", "Tracer"]
@@ -90,15 +91,19 @@ class Tracer(Graph):
         """The number of the node of a CasADi element."""
         return self.node_of(self._wrap(element))
 
+    def edges_in(self, x: Scalar, symbols: Collection[int]) -> list[str]:
+        """Names of the operations in x, over these symbols, at which its value jumps or has a corner; not of hypot and atan2, whose
+        edges are single points and turns."""
+        nodes = [node for node in sorted(self.nodes_below(self.node_of(x))) if self.kind[node] in EDGES]
+        sharp = [node for node in nodes if EDGES[self.kind[node]].what in (JUMP, CORNER)]
+        sharp = [node for node in sharp if self.kind[node] not in (ca.OP_HYPOT, ca.OP_ATAN2)]
+        moving = [node for node in sharp if not self.symbols_in(self._nodes[node]).isdisjoint(symbols)]
+        return list(dict.fromkeys(EDGES[self.kind[node]].name for node in moving))
+
     def symbols_in(self, x: Scalar) -> set[int]:
         """The nodes of all symbols that x is computed from."""
-        seen, waiting, found = set[int](), [self.node_of(x)], set[int]()
-        while waiting:
-            node = waiting.pop()
-            if node in seen:
-                continue
-            seen.add(node)
-            waiting += self.arguments(node)
+        found = set[int]()
+        for node in self.nodes_below(self.node_of(x)):
             if self.kind[node] == SYMBOL:
                 found.add(node)
             elif self.kind[node] == FOREIGN:

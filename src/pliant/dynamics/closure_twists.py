@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import mul
 
-from pliant.dynamics.algebra import IDENTITY, ZERO, Scalar, Vec, add, mat_add, product, scale, skew
+from pliant.dynamics.algebra import IDENTITY, ZERO, Scalar, Vec, add, mat_add, product, scale, skew, total
 from pliant.dynamics.calculus import Calculus
 from pliant.dynamics.closures import ConstraintRows, closure_rows
 from pliant.dynamics.denoc import TWIST
@@ -45,6 +46,16 @@ def twist_rows(
     every = [_of_formula(tree, closure, bodies, q, calculus, formula) if isinstance(closure, FormulaClosure)
              else _directions(tree, closure, moved, bodies, q, calculus) for closure, moved in pairs]  # fmt: skip
     return [every[owner][k] for owner, k in zip(rows.owners, rows.directions, strict=True)]
+
+
+def weighted(rows: Sequence[TwistRow], parts: Sequence[tuple[int, Scalar]]) -> TwistRow:
+    """The sum of some rows, each with its weight."""
+    if len(parts) == 1:
+        return rows[parts[0][0]]
+    weights, own = [weight for _, weight in parts], [rows[k].of for k, _ in parts]
+    bodies = sorted({body for row in own for body in row})  # the same in all rows of a closure
+    return TwistRow({body: [total(map(mul, weights, entries)) for entries in zip(*(row[body] for row in own), strict=True)]
+                     for body in bodies})  # fmt: skip
 
 
 def _directions(

@@ -72,6 +72,18 @@ def inward(
     loads: Sequence[BodyLoad] | None,
 ) -> list[Scalar]:
     """Efforts required at each body's joint and modes, from the tips to the ground."""
+    return transmitted(tree, q, v, a, motions, loads)[0]
+
+
+def transmitted(
+    tree: Tree,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    a: Sequence[Scalar],
+    motions: Sequence[BodyMotion],
+    loads: Sequence[BodyLoad] | None,
+) -> tuple[list[Scalar], list[Wrench]]:
+    """(Efforts, and the whole wrench that every joint transmits, in the axes of the frame it stands on), as of Newton and Euler."""
     tau: list[Scalar] = [0.0] * len(tree.rates)
     wrenches: list[Wrench] = []
     for k, node in enumerate(tree.nodes):
@@ -87,8 +99,30 @@ def inward(
         for step in reversed(motions[k].steps):
             n, f = _project(step, n, f, tau)
         parent = tree.nodes[k].parent
+        wrenches[k] = n, f
         if parent != ROOT:
             wrenches[parent] = (add(wrenches[parent][0], n), add(wrenches[parent][1], f))
+    for number, rotor in tree.rotors.items():
+        tau[number] = tau[number] + rotor * a[number]
+    return tau, wrenches
+
+
+def kane(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar]) -> list[Scalar]:
+    """The same efforts by Kane's equations: each body's inertia forces times its own partial velocities, summed over bodies.
+
+    Kane and Levinson 1983. No wrench is added to another before it is projected, so the cost grows with the square of the depth.
+    """
+    motions = outward(tree, q, v, a, tree.gravity)
+    tau: list[Scalar] = [0.0] * len(tree.rates)
+    for k, node in enumerate(tree.nodes):
+        (n, f), modal = body_wrench(node, q, v, a, motions[k])
+        for number, value in zip(node.own_v, modal, strict=True):
+            tau[number] = tau[number] + value
+        here = k
+        while here != ROOT:
+            for step in reversed(motions[here].steps):
+                n, f = _project(step, n, f, tau)
+            here = tree.nodes[here].parent
     for number, rotor in tree.rotors.items():
         tau[number] = tau[number] + rotor * a[number]
     return tau

@@ -21,7 +21,8 @@ Floats = NDArray[np.float64]
 
 FINAL, CONTACTS, RECORDS, LEDGER, WARNINGS = "final", "contacts", "records", "ledger", "warnings"
 WORDS = (FINAL, CONTACTS, RECORDS, LEDGER, WARNINGS)
-OF_PAIR = ("touches", "impulse", "peak_force", "normal_loss", "friction_loss")  # counts and sums, in the order of a tally
+# counts, sums and largest values, in the order of a tally
+OF_PAIR = ("touches", "impulse", "peak_force", "normal_loss", "friction_loss", "entry_speed")
 
 
 @dataclass(frozen=True, init=False)

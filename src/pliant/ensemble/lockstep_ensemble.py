@@ -313,8 +313,8 @@ class LockstepEnsemble:
 
     def _put_warnings(self, group: Alike, rows: Ints, ends: LockstepEnds, own: MemberRows) -> None:
         """Stores the warnings of members that ended normally; rows: their indices in `ends`."""
-        touches, peak_force = (ends.tally[rows, :, OF_PAIR.index(name)] for name in ("touches", "peak_force"))
-        sums = MemberSums(ends.reach[rows], touches, peak_force, ends.steps[rows])
+        touches, force, speed = (ends.tally[rows, :, OF_PAIR.index(name)] for name in ("touches", "peak_force", "entry_speed"))
+        sums = MemberSums(ends.reach[rows], touches, force, speed, ends.steps[rows])
         judged = MembersToJudge(self.method, own, sums, own.are_resisted(group.compiled[0], self._threads))
         every = judged.warnings(lambda k: self._judged_by(int(group.members[k]), group.of(k)))
         for member, sentences in zip(group.members.tolist(), every, strict=True):

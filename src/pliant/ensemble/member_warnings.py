@@ -40,6 +40,7 @@ class MemberSums:
     reach: Floats  # (member, work, 2) J: lowest, highest
     touches: Floats  # (member, pair)
     peak_force: Floats  # (member, pair) N
+    entry_speed: Floats  # (member, pair) m/s, the largest
     steps: Ints  # (member)
 
 
@@ -100,7 +101,7 @@ class MembersToJudge:
             at_hand=at_hand,
             size=size,
             weight=weight_of(traced),
-            contacts=_contacts(traced, self.sums.touches[members].max(axis=0), self.sums.peak_force[members].max(axis=0)),
+            contacts=_contacts(traced, self.sums, members),
             resistance=_Resisted(),
             blind=np.zeros(len(traced.events), dtype=np.int64),
             steps=int(self.sums.steps[members].max()),
@@ -172,10 +173,17 @@ def _course(traced: TracedSystem, times: Floats, states: Floats, changing: Float
     )
 
 
-def _contacts(traced: TracedSystem, touches: Floats, peak_force: Floats) -> ContactTable:
-    """One record for every pair that touched, of its hardest contact; nan for what lock-step does not keep."""
+def _contacts(traced: TracedSystem, sums: MemberSums, members: Ints) -> ContactTable:
+    """One record for every pair that touched, of the member that was hit hardest and of the slowest; nan for what is not kept.
+
+    A pair that touched again had bounced; how fast is not known.
+    """
+    touches, force = (x[members].max(axis=0) for x in (sums.touches, sums.peak_force))
+    speed = np.min(sums.entry_speed[members], axis=0, where=sums.touches[members] > 0, initial=np.inf)
+    ends, exits = np.where(touches > 1, 0.0, nan), np.where(touches > 1, speed, nan)
+    every = zip(traced.pairs, ends.tolist(), speed.tolist(), exits.tolist(), force.tolist(), touches.tolist(), strict=True)
     return ContactTable(
-        ContactRecord(slots.pair.name, nan, nan, nan, nan, float(peak_force[k]), nan, nan, nan, nan)
-        for k, slots in enumerate(traced.pairs)
-        if touches[k] > 0
+        ContactRecord(slots.pair.name, nan, end, entry, left, hardest, nan, nan, nan, nan)
+        for slots, end, entry, left, hardest, count in every
+        if count > 0
     )

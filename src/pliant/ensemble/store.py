@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 NOT_RUN = "not run: the ensemble was interrupted first"
-UNITS = {"touches": "1", "impulse": "N s", "peak_force": "N", "normal_loss": "J", "friction_loss": "J"}
+UNITS = {"touches": "1", "impulse": "N s", "peak_force": "N", "normal_loss": "J", "friction_loss": "J", "entry_speed": "m/s"}
 
 
 class EnsembleStore:
@@ -165,7 +165,8 @@ class EnsembleStore:
         for k, slots in enumerate(self._traced.pairs):
             own = contacts.of(slots.pair.name)
             self.of_pair["touches"][member, k] = len(own)
-            self.of_pair["peak_force"][member, k] = max((record.peak_force for record in own), default=0.0)
+            for name in ("peak_force", "entry_speed"):
+                self.of_pair[name][member, k] = max((getattr(record, name) for record in own), default=0.0)
             for name in ("impulse", "normal_loss", "friction_loss"):
                 total = 0.0
                 for record in sorted(own, key=lambda record: (np.isnan(record.end), record.end)):

@@ -16,11 +16,11 @@ from pliant.model.friction_law import BristleLaw, CustomFriction, DryFriction, L
 from pliant.model.joint import Cylindrical, Damper, Joint, Planar, Prismatic, Revolute, Spring
 from pliant.model.modes import AxialModes, ElementModes, GivenModes, Modes, ShapeTable, TorsionModes
 from pliant.model.motor import Motor
-from pliant.model.normal_law import Impulsive, PowerLaw
+from pliant.model.normal_law import Impulsive, PowerDamping, PowerLaw
 from pliant.model.outline import FibreOutline
 from pliant.model.play import Backlash, Limits
 from pliant.model.reduction import CraigBampton, FreeModes
-from pliant.model.signal import Constant, MotionTable, PiecewiseConstant, PiecewiseLinear
+from pliant.model.signal import Constant, MotionTable, PiecewiseConstant, PiecewiseLinear, PiecewiseSmooth
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
 
@@ -72,6 +72,8 @@ UNITS: dict[tuple[Any, str], str] = {
     (Revolute, "rate"): "rad/s",
     (PowerLaw, "stiffness"): "N/m^n",
     (PowerLaw, "damping"): "N s/m",
+    (PowerDamping, "chi"): "N s/m^(m+1)",
+    (PowerDamping, "damping_exponent"): "1",
     (BristleLaw, "sigma0"): "1/m",
     (BristleLaw, "sigma1"): "s/m",
     (BristleLaw, "sigma2"): "s/m",
@@ -84,6 +86,8 @@ UNITS: dict[tuple[Any, str], str] = {
     (Constant, "value"): EITHER_EFFORT,
     (PiecewiseConstant, "values"): EITHER_EFFORT,
     (PiecewiseLinear, "values"): EITHER_EFFORT,
+    (PiecewiseSmooth, "values"): EITHER_EFFORT,
+    (PiecewiseSmooth, "corners"): "s",
     (System.drive, "effort"): EITHER_EFFORT,
     (System.force, "vector"): "N",
     (System.moment, "vector"): "N m",

@@ -22,6 +22,7 @@ from pliant.model import check
 from pliant.model.body import Body
 from pliant.model.closure import closure_tolerance
 from pliant.model.frame import GROUND
+from pliant.model.inverse_problem import InverseProblem
 from pliant.model.joint import Joint
 from pliant.model.material import Material
 from pliant.model.motor import COMMAND, CURRENT, TORQUE
@@ -74,9 +75,9 @@ def loads_model(
     return _read_model(_Source(text, source, place, (), includes_outside), check.mapping("loads_model", "parameters", parameters))
 
 
-TOLERANCE, HOLD = "closure_tolerance", "hold"
+TOLERANCE, BAUMGARTE, HOLD, DRIVE_BY = "closure_tolerance", "baumgarte", "hold", "drive_by"
 NEEDED = ("pliant", "system", "gravity", "bodies")
-SECTIONS = ("pliant", "include", "system", "gravity", TOLERANCE, *SHARED, "bodies", HOLD, *CALLS, "run")
+SECTIONS = ("pliant", "include", "system", "gravity", TOLERANCE, BAUMGARTE, *SHARED, "bodies", HOLD, *CALLS, DRIVE_BY, "run")
 
 
 @dataclass(frozen=True)
@@ -117,6 +118,9 @@ def _read_sections(source: _Source, scope: Scope) -> Model:
     if TOLERANCE in sections:
         part, item = f"system {system.name!r}", sections[TOLERANCE].of_unit("1")
         system.closure_tolerance = build(closure_tolerance, item, part, item.number())
+    if BAUMGARTE in sections:
+        item = sections[BAUMGARTE].of_unit("1/s")
+        system.baumgarte = build(check.positive, item, f"system {system.name!r}", "baumgarte", item.number(), "1/s")
     _read_bodies(system, sections, parts)
     if HOLD in sections:
         held = sections[HOLD]
@@ -127,14 +131,20 @@ def _read_sections(source: _Source, scope: Scope) -> Model:
     for section in CALLS:
         for name, item in _entries(sections, section):
             _read_call(system, section, name, item)
-    return Model(system, _read_run(sections["run"]) if "run" in sections else None, scope.units)
+    run = _read_run(sections["run"]) if "run" in sections else None
+    if DRIVE_BY in sections:
+        system.problem = read_object(InverseProblem, _plain_numbers(sections[DRIVE_BY]))
+    return Model(system, run, scope.units)
 
 
 def _read_run(item: Item) -> RunSettings:
-    """Read the run settings, in which definitions are replaced by their values, because settings are not part of the System."""
-    plain = replace(item.scope, definitions=resolved(item.scope.definitions, {}))
-    settings: RunSettings = read_object(RunSettings, replace(item, scope=plain))
+    settings: RunSettings = read_object(RunSettings, _plain_numbers(item))
     return settings
+
+
+def _plain_numbers(item: Item) -> Item:
+    """The item with the values of definitions in place of parameters, because settings and motions are not part of the System."""
+    return replace(item, scope=replace(item.scope, definitions=resolved(item.scope.definitions, {})))
 
 
 def _check_version(item: Item) -> None:

@@ -13,11 +13,12 @@ from typing import Any
 from pliant.files import vocabulary
 from pliant.files.contacts import ENDS
 from pliant.files.definitions import BOUNDS, UNIT, VALUE
-from pliant.files.reader import HOLD, LINK_KEYS, NEEDED, SECTIONS, SEGMENTS, TOLERANCE, VERSION
+from pliant.files.reader import BAUMGARTE, DRIVE_BY, HOLD, LINK_KEYS, NEEDED, SECTIONS, SEGMENTS, TOLERANCE, VERSION
 from pliant.files.run_settings import STEPS, RunSettings
 from pliant.files.vocabulary import CALLS, FORMULAS
 from pliant.model.check import AXES
 from pliant.model.frame import Frame
+from pliant.model.inverse_problem import InverseProblem
 from pliant.model.joint import Joint
 from pliant.model.material import Material
 from pliant.model.rigid import RigidBody
@@ -35,11 +36,13 @@ SECTION_WORDS = {
     "system": "the mechanism's name",
     "gravity": "acceleration, m/s^2; a pair lies in the x-y plane",
     TOLERANCE: "largest misfit of constraint rows that other rows imply, relative to the mechanism's size",
+    BAUMGARTE: "1/s; exact closures obey c'' + 2 a c' + a^2 c = 0 instead of being projected after every step",
     "define": "names for numbers, which are parameters, and for formulas; each may use the ones before it",
     "materials": "materials by name",
     "parts": "bodies that several links share",
     "bodies": "the tree: each body with its joint and the place that carries it",
     HOLD: "joint coordinates that keep their start while loops are closed",
+    DRIVE_BY: "a motion; the efforts that it requires, by inverse dynamics, drive the System from where it begins",
     "run": "settings of the run",
 }
 
@@ -72,11 +75,13 @@ class _Builder:
             "system": lambda: TEXT,
             "gravity": lambda: _described(_list(NUMBER), "m/s^2"),
             TOLERANCE: lambda: NUMBER,
+            BAUMGARTE: lambda: NUMBER,
             "define": lambda: _by_name({"anyOf": [NUMBER, _parameter()]}),
             "materials": lambda: _by_name(self.of(Material)),
             "parts": lambda: _by_name(self._body({}, [])),
             "bodies": lambda: _by_name(self._link()) | {"minProperties": 1},
             HOLD: lambda: _one_or_many({"type": "string"}),
+            DRIVE_BY: lambda: self.of_class(InverseProblem),
             "run": lambda: self.of_class(RunSettings),
         }
         return made[name]()

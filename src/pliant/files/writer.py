@@ -13,7 +13,7 @@ from pliant.files.contacts import write_contacts, write_shape
 from pliant.files.motors import write_motor
 from pliant.files.named_numbers import alike
 from pliant.files.places import write_place
-from pliant.files.reader import HOLD, SEGMENTS, TOLERANCE, VERSION, loads_model
+from pliant.files.reader import BAUMGARTE, DRIVE_BY, HOLD, SEGMENTS, TOLERANCE, VERSION, loads_model
 from pliant.files.run_settings import RunSettings
 from pliant.files.struts import write_strut
 from pliant.files.written import (
@@ -31,6 +31,7 @@ from pliant.model import check
 from pliant.model.body import Body
 from pliant.model.closure import CLOSURE_TOLERANCE, SPRINGS, Closure, FormulaClosure, own_fields
 from pliant.model.force import Condition, PointForce, PointMoment
+from pliant.model.inverse_problem import FramePath, InverseProblem
 from pliant.model.joint import Joint, Weld
 from pliant.model.joint_friction import JointFriction
 from pliant.model.resolve import checked_values
@@ -49,6 +50,7 @@ def dump_model(system: System, run: RunSettings | None = None, parameters: Mappi
     check.instance("dump_model", "system", system, System, "a System")
     if run is not None:
         check.instance("dump_model", "run", run, RunSettings, "RunSettings")
+    system = system.undriven or system  # the motion instead of the efforts that were computed from it
     values = checked_values(system.parameters, parameters)
     text = _dumped(system, run, values, with_units=True)
     if any(parameter.unit for parameter in system.parameters.values()):
@@ -68,6 +70,8 @@ def _dumped(system: System, run: RunSettings | None, values: Mapping[str, float]
     data: Data = {"pliant": VERSION, "system": system.name, "gravity": list(system.gravity)}
     if system.closure_tolerance != CLOSURE_TOLERANCE:
         data[TOLERANCE] = system.closure_tolerance
+    if system.baumgarte is not None:
+        data[BAUMGARTE] = system.baumgarte
     data["define"] = {}  # reserves its place
     if shared:
         data["parts"] = {name: _body(body) for name, body in shared}
@@ -92,6 +96,8 @@ def _dumped(system: System, run: RunSettings | None, values: Mapping[str, float]
         "sampled": {c.name: _controller(c) for c in system.controllers.values()},
     }  # fmt: skip
     data |= {name: section for name, section in sections.items() if section}
+    if system.problem is not None:
+        data[DRIVE_BY] = _problem(system, system.problem)
     if run is not None:
         data["run"] = write_fields(run, "run")
     layout: Data = {"sort_keys": False, "default_flow_style": None, "width": 110, "allow_unicode": True}
@@ -224,6 +230,13 @@ def _closure_field(part: str, value: Any) -> Any:
     if isinstance(value, tuple):
         return [_closure_field(part, item) for item in value]
     return value if value is None or isinstance(value, float) else write(PrescribedMotion, value, part)
+
+
+def _problem(system: System, problem: InverseProblem) -> Data:
+    paths = [{name: write_place(system, one.frame) if name == "frame" else x for name, x in write_fields(one, DRIVE_BY).items()}
+             for one in problem.paths]  # fmt: skip
+    told = write_fields(replace(problem, path=None), DRIVE_BY)
+    return {**told, "path": paths[0] if isinstance(problem.path, FramePath) else paths} if paths else told
 
 
 def _event(condition: Condition) -> Data:

@@ -1,7 +1,7 @@
 """The common parts of all reproductions: claims with verdicts, summary.json, the printed table, the figures, and the register.
 
-A reproduction is a function of a folder and a progress report. It runs the published cases, writes summary.json, one PNG per figure
-and the results as netCDF into the folder, and returns what summary.json holds:
+A reproduction is a function of a folder, a progress report and the kind of pictures. It runs the published cases, writes
+summary.json, one picture per figure, one CSV per table and the results as netCDF into the folder, and returns the summary:
 
     {"system": name, "cases": {case: {...}}, "claims": [{"claim", "paper", "ours", "holds", where they apply "reason", "varies"}],
      "warnings": {run: [sentence]}}
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from pliant.host.atomic_files import atomic_write
 from pliant.model.system import System
+from pliant.results.csv import write_table
 from pliant.results.result import Result
 from pliant.show import plot
 from pliant.study.sweep.sweep import sweep_results
@@ -33,7 +34,27 @@ PLAIN_WIDTH = 120  # width of the table in columns if the output is not a termin
 
 Progress = Callable[[str, float], None]  # the current activity, and the fraction of the whole that is done, 0 to 1
 Summary = dict[str, Any]
-Reproduction = Callable[[Path, Progress], Summary]
+FORMATS = ("png", "pdf", "svg")
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """How figures are written."""
+
+    format: str = "png"
+    data: bool = False  # whether the curves of each figure are written too, as CSV
+
+
+PNG = Pictures()
+Reproduction = Callable[[Path, Progress, Pictures], Summary]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a paper."""
+
+    heads: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -75,6 +96,12 @@ def warnings_of(study: Any, name: str = "") -> Iterator[tuple[str, list[str]]]:
         parts = ((field.name, getattr(study, field.name)) for field in fields(study))
     for key, part in parts:
         yield from warnings_of(part, name if isinstance(part, Result) else f"{name}/{key}".lstrip("/"))
+
+
+def with_methods(summary: Summary, methods: Mapping[str, Result]) -> Summary:
+    """The summary with the warnings of runs by the paper's own method."""
+    told = {f"methods/{name}": list(run.warnings) for name, run in methods.items() if run.warnings}
+    return {**summary, "warnings": {**summary["warnings"], **told}}
 
 
 def write_summary(out: Path, summary: Summary) -> Path:
@@ -182,6 +209,27 @@ def shared_legend(figure: Figure, axes: Any) -> None:
     figure.legend(handles, names, loc="outside upper center", ncols=min(len(names), 6), fontsize="small")
 
 
+def schematic(result: Result, time: float = 0.0, **options: Any) -> Callable[[], Figure]:
+    """A drawing of the mechanism at one time, as papers have it, with frames, names and lengths."""
+    return lambda: plot.mechanism(result, time=time, labels=True, **options)
+
+
+def by_method(ours: Result, others: Mapping[str, Result], *names: str) -> Callable[[], Figure]:
+    """The paper's own method and formulation beside ours: the motion, and what others differ from ours."""
+
+    def draw() -> Figure:
+        figure, axes = panels(len(names), 2, height=2.2, sharex=True)
+        whole, apart = (list(axes[:, k]) for k in (0, 1))
+        plot.series({"ours": ours, **others}, *names, ax=whole)
+        plot.series(others, *names, reference=ours, ax=apart)
+        for column, words in ((whole, "the motion"), (apart, "less ours")):
+            column[0].set_title(words, fontsize="medium", loc="left")
+            column[0].legend(fontsize="small")
+        return figure
+
+    return draw
+
+
 def save_result(out: Path, name: str, result: Result) -> Path:
     """One result as netCDF."""
     target = out / f"{name}.nc"
@@ -192,28 +240,33 @@ def save_result(out: Path, name: str, result: Result) -> Path:
     return target
 
 
-def save_figures(out: Path, draw: Mapping[str, Callable[[], Figure]], progress: Progress, begin: float = 0.0) -> list[Path]:
-    """Draw and write one PNG after another; `begin` is the fraction of the whole that was done before."""
-    written = []
-    for k, (name, function) in enumerate(draw.items()):
+def save_figures(
+    out: Path, draw: Mapping[str, Callable[[], Figure] | Table], progress: Progress, begin: float = 0.0, pictures: Pictures = PNG
+) -> None:
+    """Draw and write one figure or table after another; `begin` is the fraction of the whole that was done before."""
+    for k, (name, drawn) in enumerate(draw.items()):
         progress(f"drawing {name}", begin + (1.0 - begin) * k / len(draw))
-        target = out / f"{name}.png"
-        plot.save(function(), target)
-        written.append(target)
-    return written
+        if isinstance(drawn, Table):
+            rows = ([words(cell) if isinstance(cell, tuple) else cell for cell in row] for row in drawn.rows)
+            write_table(out / f"{name}.csv", drawn.heads, rows)
+            continue
+        figure = drawn()
+        plot.save(figure, out / f"{name}.{pictures.format}")
+        if pictures.data:
+            plot.save(figure, out / f"{name}.csv")
 
 
-def study(module: str) -> Reproduction:
+def study(module: str) -> Callable[..., Summary]:
     """The `reproduce` function of a gallery module, imported on first use."""
 
-    def reproduce(out: Path, progress: Progress) -> Summary:
+    def reproduce(out: Path, progress: Progress, pictures: Pictures = PNG) -> Summary:
         function: Reproduction = import_module(f"pliant.gallery.{module}").reproduce
-        return function(out, progress)
+        return function(out, progress, pictures)
 
     return reproduce
 
 
-REPRODUCTIONS: dict[str, Reproduction] = {
+REPRODUCTIONS: dict[str, Callable[..., Summary]] = {
     "falling-chain": study("falling_chain.study"),
     "tipping-arm": study("tipping_arm.study"),
     "telescopic-arm": study("telescopic_arm.study"),

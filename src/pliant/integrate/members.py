@@ -14,6 +14,7 @@ from pliant.integrate.memory.run_record import (
     BEGIN_IMPULSE,
     BEGIN_LOST,
     BEGIN_RUBBED,
+    ENTRY_SPEED,
     FINISHED,
     IMPULSE,
     LOST,
@@ -167,16 +168,19 @@ def _tally(run: Any, batch: Any, member: int) -> None:
     """Accumulate counts and sums of the contacts in the buffer."""
     for k in range(run.n_touches):
         done = floats(run.finished + 8 * FINISHED * k, FINISHED)
-        _add(run, batch, member, int(done[0]), done[7], done[5], done[8], done[9])
+        _add(run, batch, member, int(done[0]), done[7], done[5], done[8], done[9], done[3])
 
 
-def _add(run: Any, batch: Any, member: int, pair: int, impulse: float, force: float, lost: float, rubbed: float) -> None:
+def _add(
+    run: Any, batch: Any, member: int, pair: int, impulse: float, force: float, lost: float, rubbed: float, entry: float
+) -> None:
     tally = floats(batch.tally + 8 * TALLIED * (run.n_pairs * member + pair), TALLIED)
     tally[0] += 1.0
     tally[1] += impulse
     tally[2] = max(tally[2], force)
     tally[3] += lost
     tally[4] += rubbed
+    tally[5] = max(tally[5], entry)
 
 
 def _take_rows(run: Any, batch: Any, member: int) -> None:
@@ -207,7 +211,7 @@ def _finish(run: Any, batch: Any, member: int, code: int) -> None:
             impulse = y[pair_place(run, pair, IMPULSE)] - record[BEGIN_IMPULSE]
             lost = record[BEGIN_LOST] - y[pair_place(run, pair, LOST)]
             rubbed = record[BEGIN_RUBBED] - y[pair_place(run, pair, RUBBED)]
-            _add(run, batch, member, pair, impulse, record[PEAK_FORCE], lost, rubbed)
+            _add(run, batch, member, pair, impulse, record[PEAK_FORCE], lost, rubbed, record[ENTRY_SPEED])
     ints(batch.code, n)[member] = code
     floats(batch.t_end, n)[member] = run.t
     put(batch.y_end + 8 * run.n * member, run.y, run.n)

@@ -324,6 +324,40 @@ class WangYanFangJin(PowerLaw):
 
 
 @dataclass(frozen=True, kw_only=True)
+class PowerDamping(PowerLaw):
+    """F = K d^n + chi d^m d' with n and m free: the general form of Yousefzadeh and Shafei 2024, eq. 20; Hunt and Crossley 1975.
+
+    With m = n it is FixedHuntCrossley, whose chi is this one over K; with m = 0 it is WangYanFangJin. The restitution depends on
+    the masses and on the speed.
+    """
+
+    chi: float  # N s/m^(m + 1)
+    damping_exponent: float = 1.5  # m: 0, or at least 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        part = type(self).__name__
+        power = check.number(part, "damping_exponent", self.damping_exponent)
+        if power != 0.0 and power < 1.0:  # the slope at depth 0 would be infinite
+            raise ModelError.of(part, "damping_exponent", "must be 0 or >= 1", self.damping_exponent)
+        object.__setattr__(self, "damping_exponent", power)
+        object.__setattr__(self, "chi", check.not_negative(part, "chi", self.chi, f"N s/m^{power + 1.0:g}"))
+
+    def force(self, depth: Scalar, rate: Scalar, entry_speed: Scalar) -> Scalar:
+        return self.elastic(depth) + self.chi * depth**self.damping_exponent * rate
+
+    @property
+    def can_pull(self) -> bool:
+        return self.chi > 0.0
+
+    def delivered_between(self, mass: float, speed: float) -> float:
+        """By integrating x'' = -(x^n + k x^m x') from x = 0, x' = 1, with k = chi L^(m+1)/(mass v), L = (mass v^2/K)^(1/(n+1))."""
+        length = (mass * speed**2 / self.stiffness) ** (1.0 / (self.exponent + 1.0))
+        damping = self.chi * length ** (self.damping_exponent + 1.0) / (mass * speed)
+        return _dashpot_restitution(damping, self.exponent, self.pulls, self.damping_exponent)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Linear(PowerLaw):
     """F = K d + D d'.  Kelvin-Voigt spring and dashpot (Goldsmith 1960); D is given or follows from a restitution and a mass.
 
@@ -485,7 +519,7 @@ def normal_law(part: str, field: str, value: Any) -> NormalLaw:
 
 NORMAL_LAWS: tuple[type[NormalLaw], ...] = (
     Linear, Hertz, HuntCrossley, HerbertMcWhannell, LeeWang, LankaraniNikravesh, Gonthier, ZhiyingQishao, Flores,
-    GharibHurmuzlu, HuGuo, CarvalhoMartins, SafaeifarFarshidianfar, Exact, FixedHuntCrossley, WangYanFangJin,
+    GharibHurmuzlu, HuGuo, CarvalhoMartins, SafaeifarFarshidianfar, Exact, FixedHuntCrossley, WangYanFangJin, PowerDamping,
 )  # fmt: skip
 
 
@@ -561,12 +595,12 @@ def _linear_ratio(restitution: float, pulls: bool) -> float:
     return _bisect(lambda z: -math.log(_linear_restitution(z, pulls)) - lost, 0.0, high) if lost else 0.0
 
 
-def _dashpot_restitution(damping: float, exponent: float, pulls: bool) -> float:
-    """The restitution of x'' = -(x^n + k x'), x(0) = 0, x'(0) = 1, until the force (or x, if the force may pull) is zero again."""
+def _dashpot_restitution(damping: float, exponent: float, pulls: bool, power: float = 0.0) -> float:
+    """The restitution of x'' = -(x^n + k x^m x'), x(0) = 0, x'(0) = 1, until the force (or x, if it may pull) is zero again."""
     from scipy.integrate import solve_ivp  # slow to import, seldom needed
 
     def force(x: float, u: float) -> float:
-        return float(max(x, 0.0) ** exponent + damping * u)
+        return float(max(x, 0.0) ** exponent + damping * max(x, 0.0) ** power * u)
 
     def ends(t: float, y: Any) -> float:
         return float(y[0]) if pulls else force(y[0], y[1])

@@ -14,6 +14,8 @@ from pliant.model.parameter import expression_of
 from pliant.scalar import Scalar, below, where
 
 MOST_CORNERS = 500  # of a table that a formula reads; each corner is an event of the run
+MIN_POINTS = 4  # of a cubic spline whose end conditions follow from its points
+ROUND_OFF = 1e-12  # relative to the longest time: nearer than this, two times are one
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,64 @@ class PiecewiseLinear(_Table):
 
 
 @dataclass(frozen=True)
+class PiecewiseSmooth(_Table):
+    """A signal of cubic splines through (times[k], values[k]), one between every two corners; constant before and after all points.
+
+    corners: times at which the signal or its slope jumps. Splines on both sides extend to a corner; a point at the corner itself
+    belongs to neither and is not used.
+    """
+
+    OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("times", "values", "corners")
+
+    corners: Sequence[float] = ()  # times at which the signal or its slope jumps
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        corners = tuple(check.number("PiecewiseSmooth", f"corners[{k}]", t, "s") for k, t in enumerate(self.corners))
+        check.increasing("PiecewiseSmooth", "corners", corners)
+        object.__setattr__(self, "corners", corners)
+        for low, high, count in zip(self._ends, self._ends[1:], map(len, self._points), strict=False):
+            if count < MIN_POINTS:
+                rule = f"must have at least {MIN_POINTS} entries between {low:.6g} and {high:.6g} s, where the signal is smooth"
+                raise ModelError.of("PiecewiseSmooth", "times", rule, count)
+
+    @property
+    def breakpoints(self) -> tuple[float, ...]:
+        return tuple(sorted({*self.times, *self._ends}))
+
+    def piece(self, t: float) -> tuple[float, ...]:
+        """(c0, c1, c2, c3, origin) of the cubic that contains t or begins there."""
+        if not self.times[0] <= t < self.times[-1]:
+            return (self.values[0] if t < self.times[0] else self.values[-1], 0.0, 0.0, 0.0, 0.0)
+        return _cubic(self._splines[_last_at_or_before(self._ends, t)], t)
+
+    def at(self, t: float) -> float:
+        """The value at a time."""
+        c0, c1, c2, c3, origin = self.piece(t)
+        s = t - origin
+        return ((c3 * s + c2) * s + c1) * s + c0
+
+    @cached_property
+    def _ends(self) -> tuple[float, ...]:
+        """The first time, the corners between, and the last time."""
+        first, last = self.times[0], self.times[-1]
+        slack = ROUND_OFF * max(abs(first), abs(last))
+        return (first, *(t for t in self.corners if first + slack < t < last - slack), last)
+
+    @cached_property
+    def _points(self) -> list[list[tuple[float, float]]]:
+        """The points between every two ends; those at corners in between belong to neither side."""
+        slack = ROUND_OFF * max(abs(self.times[0]), abs(self.times[-1]))
+        inner, points = self._ends[1:-1], list(zip(self.times, self.values, strict=True))
+        kept = [(t, x) for t, x in points if all(abs(t - corner) > slack for corner in inner)]
+        return [[(t, x) for t, x in kept if low <= t <= high] for low, high in zip(self._ends, self._ends[1:], strict=False)]
+
+    @cached_property
+    def _splines(self) -> list[Any]:
+        return [_spline_through(*zip(*points, strict=True)) for points in self._points]
+
+
+@dataclass(frozen=True)
 class Formula:
     """A signal given by function(t, q, v), where q and v are read by coordinate, as in q["arm.angle"].
 
@@ -110,7 +170,7 @@ class Formula:
         object.__setattr__(self, "breakpoints", _breakpoints("Formula", self))
 
 
-Signal = Constant | PiecewiseConstant | PiecewiseLinear | Formula
+Signal = Constant | PiecewiseConstant | PiecewiseLinear | PiecewiseSmooth | Formula
 
 
 @dataclass(frozen=True)
@@ -139,8 +199,8 @@ class MotionTable(_Table):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if len(self.times) < 4:
-            raise ModelError.of("MotionTable", "times", "must have at least 4 entries", len(self.times))
+        if len(self.times) < MIN_POINTS:
+            raise ModelError.of("MotionTable", "times", f"must have at least {MIN_POINTS} entries", len(self.times))
 
     @property
     def breakpoints(self) -> tuple[float, ...]:
@@ -148,9 +208,7 @@ class MotionTable(_Table):
 
     def piece(self, t: float) -> tuple[float, ...]:
         """(c0, c1, c2, c3, origin) of the cubic that contains t or begins there; the outer cubics extend beyond the ends."""
-        coefficients = self._spline
-        k = min(max(_last_at_or_before(self.times, t), 0), len(self.times) - 2)
-        return (*(float(c) for c in coefficients[::-1, k]), self.times[k])
+        return _cubic(self._spline, t)
 
     def __call__(self, x: Scalar) -> Scalar:
         """The value at x, which may be traced; the outer cubics extend beyond the ends."""
@@ -162,14 +220,12 @@ class MotionTable(_Table):
 
     @cached_property
     def _spline(self) -> Any:
-        from scipy.interpolate import CubicSpline
-
-        return CubicSpline(self.times, self.values).c
+        return _spline_through(self.times, self.values)
 
 
 def signal(part: str, field: str, value: Any) -> Signal:
     """A signal from a number, a signal or a function of (t, q, v)."""
-    if isinstance(value, (Constant, PiecewiseConstant, PiecewiseLinear, Formula)):
+    if isinstance(value, (Constant, PiecewiseConstant, PiecewiseLinear, PiecewiseSmooth, Formula)):
         return value
     if callable(value):
         return Formula(value, getattr(value, "breakpoints", ()), getattr(value, "text", ""))
@@ -219,6 +275,18 @@ def _chosen(table: Any, x: Scalar, corners: Sequence[float], pieces: Sequence[Sc
     for corner, piece in zip(reversed(corners), reversed(pieces[:-1]), strict=True):
         value = where(below(x, corner), piece, value)
     return value
+
+
+def _spline_through(times: Sequence[float], values: Sequence[float]) -> Any:
+    from scipy.interpolate import CubicSpline
+
+    return CubicSpline(times, values)
+
+
+def _cubic(spline: Any, t: float) -> tuple[float, ...]:
+    """(c0, c1, c2, c3, origin) of the cubic of a spline that contains t or begins there; the outer ones extend beyond the ends."""
+    k = min(max(_last_at_or_before(spline.x, t), 0), len(spline.x) - 2)
+    return (*(float(c) for c in spline.c[::-1, k]), float(spline.x[k]))
 
 
 def _last_at_or_before(times: Sequence[float], t: float) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
@@ -22,9 +22,11 @@ from pliant.model.closure import (
 )
 from pliant.model.contact import Capsule, ContactPair, Plane, Point, Sphere, balls
 from pliant.model.cut_joint import CutJoint
+from pliant.model.driven_by import efforts_of, first_row, interpolation_error
 from pliant.model.force import DIRECTIONS, EXPRESSED, Condition, Drive, PointForce, PointMoment
 from pliant.model.frame import GROUND, Frame
 from pliant.model.friction_law import DryFriction, friction_law
+from pliant.model.inverse_problem import InverseProblem
 from pliant.model.joint import BALL, ROTATION, TRANSLATION, Joint, Weld
 from pliant.model.joint_friction import Frictions
 from pliant.model.modes import CHOSEN, ElementModes, carrying
@@ -42,6 +44,7 @@ from pliant.model.signal import Constant, Formula, PrescribedMotion, Signal, sig
 from pliant.model.strut import Strut, strut_force
 from pliant.model.telescopic import TelescopicBeam
 from pliant.results import rich_display
+from pliant.results.result import Result
 
 BODIES: dict[str, type[Body]] = {"beam": Beam, "telescopic": TelescopicBeam, "rigid": RigidBody}
 PAYLOAD = " payload"  # suffix that makes a payload's name from its beam's name
@@ -98,6 +101,20 @@ class Link:
     def rates(self) -> tuple[str, ...]:
         return (*(n for m in self.joint.motions for n in m.rates), *self.own_labels)
 
+    def started(self, q: Mapping[str, float], v: Mapping[str, float]) -> Link:
+        """The link in another state, by the names of coordinates and rates; prescribed coordinates keep their motions."""
+        places, rates = (
+            iter([q[f"{self.name}.{name}"] for name in self.positions]),
+            iter([v[f"{self.name}.{n}"] for n in self.rates]),
+        )
+        starts = {**_taken(self.joint, self.joint.STARTS, places), **_taken(self.joint, self.joint.START_RATES, rates)}
+        joint = replace(self.joint, **starts) if starts else self.joint
+        lengths = {name: replace(length, start=q[f"{self.name}.{name}"], rate=v[f"{self.name}.{name}"])
+                   for name, length in self.body.lengths.items()}  # fmt: skip
+        modes = [name for name in self.mode_labels if name not in self.mode_motions]
+        initial, initial_rates = ({name: known[f"{self.name}.{name}"] for name in modes} for known in (q, v))
+        return replace(self, joint=joint, body=self.body.with_lengths(lengths), initial=initial, initial_rates=initial_rates)
+
 
 @dataclass(frozen=True)
 class BodyHandle:
@@ -131,14 +148,15 @@ class BodyHandle:
 class System:
     """A mechanism: bodies on joints, with drives, loads, contacts and closures. Planar points and gravity may be pairs."""
 
-    OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("name", "segmented", "held")
-    ADDED_LATER: ClassVar[tuple[str, ...]] = ("held",)
+    OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("name", "segmented", "held", "problem", "undriven")
+    ADDED_LATER: ClassVar[tuple[str, ...]] = ("held", "problem", "undriven", "baumgarte")
 
     name: str
     gravity: Sequence[float]  # m/s^2
     # Relative to the mechanism's size (or 1 rad). A constraint row that other rows imply to within this tolerance is dropped; its
     # residual must then stay within the tolerance during the run.
     closure_tolerance: float = CLOSURE_TOLERANCE
+    baumgarte: float | None = None  # a, 1/s: exact closures obey c'' + 2 a c' + a^2 c = 0 instead of being projected every step
     links: dict[str, Link] = field(default_factory=dict, init=False)
     drives: dict[str, Drive] = field(default_factory=dict, init=False)
     loads: dict[str, PointForce | PointMoment] = field(default_factory=dict, init=False)
@@ -152,6 +170,8 @@ class System:
     cut_joints: dict[str, CutJoint] = field(default_factory=dict, init=False)  # filled by `absolute_coordinates` only
     segmented: dict[str, SegmentedBeam] = field(default_factory=dict, init=False)  # by name; their segments are links
     held: tuple[str, ...] = field(default=(), init=False)  # coordinates that keep their start while loops are closed
+    problem: InverseProblem | None = field(default=None, init=False)  # of a file; runs take their efforts from it
+    undriven: System | None = field(default=None, init=False, compare=False)  # the System that has the problem, if this is solved
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -160,6 +180,8 @@ class System:
         part = f"system {self.name!r}"
         self.gravity = check.vector(part, "gravity", self.gravity, "m/s^2")
         self.closure_tolerance = closure_tolerance(part, self.closure_tolerance)
+        if self.baumgarte is not None:
+            self.baumgarte = check.positive(part, "baumgarte", self.baumgarte, "1/s")
 
     @property
     def ground(self) -> Frame:
@@ -261,6 +283,35 @@ class System:
         self._check_coordinate(part, coordinate)
         self.drives[name] = Drive(name, coordinate, signal(part, "effort", effort))
         self._refer(coordinate)
+
+    def drive_by(self, inverse: Result) -> dict[str, float]:
+        """Drive joints with the efforts of an inverse dynamics, from the state in which its motion begins.
+
+        Efforts become tables through the saved rows: cubic splines between the corners of the motion. A drive that acts on such a
+        coordinate already gets the new effort. Returns the estimated error of interpolation by drive, N m or N; it falls with the
+        fourth power of the interval between rows.
+        """
+        held = [f"{link.name}.{name}" for link in self.links.values() for name in link.prescribed]  # they keep their motions
+        efforts = {name: effort for name, effort in efforts_of(inverse).items() if name not in held}
+        free = [f"{link.name}.{name}" for link in self.links.values() for name in _driven(link)]
+        for coordinate in efforts:
+            if coordinate not in free or coordinate in [motor.coordinate for motor in self.motors.values()]:
+                rule = f"must be for coordinates of this System that are free and have no Motor, out of {free}"
+                raise ModelError.of("drive_by", "inverse", rule, coordinate)
+        if list(inverse.labels["coordinate"]) != [f"{x.name}.{name}" for x in self.links.values() for name in x.positions]:
+            raise ModelError.of("drive_by", "inverse", "must be of the same mechanism", inverse.name)
+        errors = {}
+        for coordinate, effort in efforts.items():
+            known = [drive.name for drive in self.drives.values() if drive.coordinate == coordinate]
+            for name in known[1:]:
+                del self.drives[name]
+            name = known[0] if known else f"motor of {coordinate.replace('.', ' ')}"
+            self.drives.pop(name, None)
+            self.drive(name, coordinate, effort)
+            errors[name] = interpolation_error(effort)
+        q, v = first_row(inverse)
+        self.links |= {name: link.started(q, v) for name, link in self.links.items()}
+        return errors
 
     def force(self, name: str, at: Frame, vector: Sequence[Any], expressed: str = "world") -> None:
         """Apply a force at a frame: two or three components in N, each a number, a signal or a function of (t, q, v).
@@ -682,6 +733,14 @@ class System:
     def _is_prescribed(self, coordinate: str) -> bool:
         body, name = coordinate.split(".")
         return name in self.links[body].prescribed
+
+
+def _taken(joint: Joint, fields: Mapping[str, str], numbers: Iterator[float]) -> dict[str, Any]:
+    """The next numbers as values of fields, each a number or several."""
+    usual = {name: getattr(joint, name) for name in fields}
+    return {
+        name: tuple(next(numbers) for _ in value) if isinstance(value, tuple) else next(numbers) for name, value in usual.items()
+    }
 
 
 def _components(part: str, vector: Any) -> tuple[Signal, Signal, Signal]:

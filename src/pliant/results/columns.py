@@ -14,7 +14,7 @@ from pliant.errors import ModelError, did_you_mean
 from pliant.results.components import components_of
 from pliant.results.contents import ResultContents
 from pliant.results.csv import write_table
-from pliant.results.reading import BY_LABEL, DIMENSIONS
+from pliant.results.reading import AT_ROOT, BY_LABEL, DIMENSIONS, ROOT
 from pliant.results.table import QUANTITIES
 
 PER_TIME = {"q": "", "v": "/s", "a": "/s^2"}  # what a coordinate's own unit is multiplied by
@@ -43,6 +43,8 @@ def columns_of(result: ResultContents, part: str, asked: Sequence[str] | None) -
         if name in QUANTITIES and name not in by_label:
             result.values[name]  # raises for a quantity that was not kept
         wanted = by_label.get(name, name)
+        if wanted.startswith(AT_ROOT):
+            wanted = f"{wanted} ".replace(f"{ROOT} ", " ").rstrip()
         hits = components_of(wanted, [own for own in every if f"{wanted} ".startswith(f"{own} ")], result.labels)
         if not hits and name not in QUANTITIES and name != "time":
             hint = did_you_mean(name, [*by_label, *QUANTITIES, *by_name])

@@ -19,6 +19,7 @@ Floats = NDArray[np.float64]
 
 DIMENSIONS: Mapping[str, Sequence[str]] = {name: quantity.dims for name, quantity in QUANTITIES.items()}
 MOST_NAMED = 3  # quantities that a message gives as examples
+AT_ROOT, ROOT = "reaction_", ".root"  # quantities that act at the root of a body: "b.root" is read as the body b
 BY_LABEL = ("q", "states", "joint_q", "q_end")  # quantities whose labels can stand alone; q_end: of an ensemble
 
 
@@ -41,6 +42,8 @@ def find(
 
 
 def _place(part: str, name: str, dim: str, labels: list[str], label: Any) -> int:
+    if label not in labels and name.startswith(AT_ROOT) and isinstance(label, str):
+        label = label.removesuffix(ROOT)
     if label not in labels:
         near = did_you_mean(label, labels)
         raise UnknownNameError.of(part, name, f"must be read by {dim}, one of {labels}{near}", label)

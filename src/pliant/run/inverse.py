@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from pliant.errors import ModelError, SolveError
 from pliant.model import check
 from pliant.model.coordinate_pair import refuse_coordinate_pairs
+from pliant.model.driven_by import CORNERS
 from pliant.model.signal import MotionTable, Prescribed, PrescribedMotion, prescribed
 from pliant.model.system import Link, System
 from pliant.results.result import Result
-from pliant.run.mechanism import AnySystem, mechanism_of
+from pliant.run.mechanism import AnySystem, mechanism_of, solved_by
 from pliant.run.prepare import Compiled, compile_system
 from pliant.run.provenance import Provenance
 from pliant.run.simulate import simulate
@@ -36,6 +37,7 @@ NEWTON_STEPS = 30
 NEWTON_TOLERANCE = 1e-13  # of the largest modal force: the level of round-off
 
 
+@solved_by
 def inverse_dynamics(
     system: AnySystem,
     motion: Mapping[str, Motion] | None = None,
@@ -79,7 +81,10 @@ def inverse_dynamics(
     if elastic == "quasi-static" or not _free_names(driven):
         _check_still(driven, options)
         return (_quasi_static if elastic == "quasi-static" else _all_prescribed)(driven, t_start, t_end, elastic, **options)
-    return simulate(driven, t_end, t_start=t_start, **options)
+    result = simulate(driven, t_end, t_start=t_start, **options)
+    compiling = {name: options[name] for name in ("formulation", "parameters", "cache") if name in options}
+    corners = compile_system(driven, **compiling, t_start=t_start).traced.corners(t_start, t_end)
+    return replace(result, stats={**result.stats, CORNERS: corners})
 
 
 def prescribed_system(system: System, motion: Mapping[str, Motion], t_start: float, t_end: float) -> System:
@@ -90,7 +95,7 @@ def prescribed_system(system: System, motion: Mapping[str, Motion], t_start: flo
         if name not in known:
             rule = f"must name one of {known}{check.did_you_mean(name, known)}"
             raise ModelError.of("inverse_dynamics", "motion", rule, name)
-    copy = System(system.name, system.gravity, system.closure_tolerance)
+    copy = System(system.name, system.gravity, system.closure_tolerance, system.baumgarte)
     for link in system.links.values():
         own = {name.split(".")[1]: value for name, value in wanted.items() if name.split(".")[0] == link.name}
         copy.links[link.name] = _prescribed_link(link, own)
@@ -180,7 +185,8 @@ def _all_prescribed(system: System, t_start: float, t_end: float, elastic: str, 
     states = np.zeros((len(times), compiled.traced.y0.size))
     values = values_of(compiled.traced, times, states, _rows(compiled, times, states))
     provenance = _provenance(compiled.traced, t_start, t_end, elastic, options)
-    return collect_rows(compiled, times, values, "the motion is completely prescribed", provenance)
+    corners = compiled.traced.corners(t_start, t_end)
+    return collect_rows(compiled, times, values, "the motion is completely prescribed", provenance, corners)
 
 
 def _quasi_static(system: System, t_start: float, t_end: float, elastic: str, **options: Any) -> Result:
@@ -211,7 +217,8 @@ def _quasi_static(system: System, t_start: float, t_end: float, elastic: str, **
         values["effort"][:, names.index(f"{traced.tree.rates[coordinate.v]} motion")] = efforts[:, k]
     values["a"][:, list(traced.free_v)] = 0.0
     provenance = _provenance(traced, t_start, t_end, elastic, options)
-    return collect_rows(compiled, times, values, "modes in balance at every saved time", provenance)
+    corners = traced.corners(t_start, t_end)
+    return collect_rows(compiled, times, values, "modes in balance at every saved time", provenance, corners)
 
 
 def _provenance(traced: TracedSystem, t_start: float, t_end: float, elastic: str, options: Mapping[str, Any]) -> Provenance:

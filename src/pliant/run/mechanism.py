@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from pliant.errors import ModelError
 from pliant.model.system import System
+from pliant.run.by_identity import ByIdentity
 
 if TYPE_CHECKING:
     from pliant.files.reader import Model
@@ -15,13 +17,37 @@ AnySystem: TypeAlias = "System | Model | str | Path"
 
 
 def mechanism_of(given: Any, caller: str) -> System:
-    """The System that a call is about."""
+    """The System that a call is about, with the efforts of its inverse problem if it has one."""
     if isinstance(given, System):
-        return given
+        return given if given.problem is None else _driven(given)
     from pliant.files.reader import Model, load_model  # most calls need no files
 
     model = load_model(given) if isinstance(given, (str, Path)) else given
     if not isinstance(model, Model):
         rule = "must be a System (a Compiled can only be run), a Model or the path of a model file"
         raise ModelError.of(caller, "system", rule, given)
-    return model.system
+    return mechanism_of(model.system, caller)
+
+
+def _driven(system: System) -> System:
+    """The System driven by the efforts that its problem asks for, at the parameters' own values."""
+    known = _DRIVEN.get(system)
+    if known is not None and known.undriven == system:
+        return known
+    assert system.problem is not None
+    driven = system.snapshot()
+    driven.problem, driven.undriven = None, system.snapshot()
+    driven.drive_by(_solvers[0](driven, **system.problem.options))
+    _DRIVEN.put(system, driven)
+    return driven
+
+
+_DRIVEN: ByIdentity[System] = ByIdentity()
+Solver = TypeVar("Solver", bound=Callable[..., Any])
+_solvers: list[Callable[..., Any]] = []
+
+
+def solved_by(inverse: Solver) -> Solver:
+    """Register the function that solves inverse problems: `inverse` provides it, because it takes mechanisms itself."""
+    _solvers[:] = [inverse]
+    return inverse

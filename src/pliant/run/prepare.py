@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -194,12 +194,14 @@ def compile_system(
     t_start: float = 0.0,
     parameters: Mapping[str, float] | None = None,
     phase: Tell | None = None,
+    hold_at: Sequence[NDArray[np.float64]] = (),
 ) -> Compiled:
     """Prepare a System for runs: trace and compile its functions, unless a System with the same structure was compiled before.
 
     cache: keep machine code in the process and on disk. still: allow a System with every coordinate prescribed. near: record when
     gaps cross this distance, m. t_start: time at which closed loops are assembled, s. parameters: values of parameters by name.
-    phase: called with a description of each stage.
+    phase: called with a description of each stage. hold_at: coordinates, beside those at the start, in which the rows of closures
+    that a run holds must not be those that others imply.
     """
     check.function("compile_system", "phase", phase)
     system = mechanism_of(system, "compile_system")
@@ -213,7 +215,7 @@ def compile_system(
         with stages.stage("trace", LOWERING):
             values = checked_values(known.parameters(system), parameters)
             plain = known.resolved(system, values)
-            lowered = replace(lower_system(plain, formulation, still, near, t_start, values, known.tree), original=system)
+            lowered = replace(lower_system(plain, formulation, still, near, t_start, values, known.tree, hold_at), original=system)
             lowered = replace(lowered, readings=known.readings)
             folder: Path | None = user_cache("machine-code") if cache else None
             key = HashedOnce((lowered.lowered.structure, lowered.asked, folder))

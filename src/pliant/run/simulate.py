@@ -20,6 +20,7 @@ from pliant.integrate.methods.method import METHODS, Auto, Method
 from pliant.integrate.status import Status
 from pliant.integrate.time_pieces import FINE_SAMPLES
 from pliant.model import check
+from pliant.model.driven_by import CORNERS
 from pliant.model.refused import refuse_constraints_of_speeds
 from pliant.model.system import System
 from pliant.results.contacts import ContactTable
@@ -52,6 +53,8 @@ if TYPE_CHECKING:  # casadi and LLVM are imported when a run begins
 
 AUTO = "auto"  # the method Auto() by its name
 DEPENDENT = 1e-5  # of the smallest singular value that the rows held had at the start: they hardly hold in some direction
+WEAK = 1e-3  # of the same: redundant rows may hold better
+EXCHANGES = 3  # how often a run is repeated with other sums of its closures' redundant rows
 PIECES_AT_ONCE = 256  # pieces of time per call of the loop, so that memory stays small however many there are
 _UNRESOLVED = (
     "a motion, drive, load or condition given as a formula of time changes within less than {:.2g} s, the shortest interval that "
@@ -171,9 +174,12 @@ def run_to_end(
     settings |= {} if names is None else {"keep": names}
 
     def run_with(make_sink: MakeSink | None) -> tuple[Run, Result]:
-        with stages.stage("setup"):
-            run = Run(compiled, method, t_start, t_end, times, max_steps, max_seconds, state, stages, tape, make_sink)
-        run.go(progress)
+        held: Compiled | None = compiled
+        while held is not None:
+            with stages.stage("setup"):
+                run = Run(held, method, t_start, t_end, times, max_steps, max_seconds, state, stages, tape, make_sink)
+            run.go(progress)
+            held = run.held_better()
         traced = compiled.traced
         return run, run.collect(Provenance(traced.original, settings, run.t_first, traced.parameter_values))
 
@@ -246,12 +252,18 @@ def compiled_for(
     return compiled
 
 
-def with_parameters(compiled: Compiled, parameters: Mapping[str, float]) -> Compiled:
-    """The same System with other parameter values; nothing is compiled if the structure stays the same."""
+def with_parameters(
+    compiled: Compiled, parameters: Mapping[str, float], hold_at: Sequence[NDArray[np.float64]] | None = None
+) -> Compiled:
+    """The same System with other parameter values; nothing is compiled if the structure stays the same.
+
+    hold_at: positions in which the rows of its closures must hold it; default: as before.
+    """
     traced = compiled.traced
     values = {**traced.parameter_values, **parameters}
     cached = compiled.structure.cache is not None
-    return compile_system(traced.original, traced.formulation, cached, near=traced.near, t_start=traced.t_start, parameters=values)
+    return compile_system(traced.original, traced.formulation, cached, near=traced.near, t_start=traced.t_start, parameters=values,
+                          hold_at=traced.hold_at if hold_at is None else hold_at)  # fmt: skip
 
 
 def check_compiled(traced: TracedSystem, near: float | None, t_start: float) -> None:
@@ -373,22 +385,39 @@ class Run:
             f"no longer valid (such as a telescopic link out of its sleeve){lightened(self.traced.system)}"
         )
 
-    def _lost_hold(self) -> str:
-        """Why steps became too small, if nearly dependent rows of closed loops are the cause; else empty."""
+    def _hold(self) -> float:
+        """The smallest singular value of the rows of closures that the run holds, over that at its start."""
         if self.traced.partition is None:
-            return ""
+            return 1.0
         rows_at, count = self.traced.partition[0].casadi, self.traced.held
         start = (self.stops[0], self.y0, self.traced.parameters(*self.stops[:2]))
         weakest = []
         for t, y, p in (start, (self.stepper.t, self.stepper.y, self.stepper.p)):
             rows = np.array(rows_at(t, y, p)).ravel()[2 * count :].reshape(count, -1)  # after C and C'
             weakest.append(float(np.linalg.svd(rows, compute_uv=False)[-1]))
-        if weakest[1] > DEPENDENT * weakest[0]:
+        return weakest[1] / weakest[0]
+
+    def _lost_hold(self) -> str:
+        """Why steps became too small, if nearly dependent rows of closed loops are the cause; else empty."""
+        if self._hold() > DEPENDENT:
             return ""
         return (
             "; the rows of closures that the run holds are nearly dependent there: the loops are near a dead point, or rows that "
             "were redundant at the start would hold them better; start the run nearer to this position"
         )
+
+    def held_better(self) -> Compiled | None:
+        """If loops came open that redundant rows may hold better here: the System with sums of rows, for a run from the start.
+
+        None if the run did not end for this, or was repeated too often.
+        """
+        assert self.outcome is not None
+        traced, at = self.traced, (self.stepper.t, self.stepper.y, self.stepper.p)
+        failed = self.outcome.status in (Status.CAME_OPEN, Status.STEP_TOO_SMALL)
+        if not (failed and traced.implied) or len(traced.hold_at) >= EXCHANGES or self._hold() > WEAK:
+            return None
+        here = values_of(traced, np.array(at[:1]), at[1][None], self.compiled.observe(*at)[None], ("q",))["q"][0]
+        return with_parameters(self.compiled, {}, (*traced.hold_at, here))
 
     def _work_tolerance(self, method: Method, t: float) -> NDArray[np.float64]:
         """The tolerance of works: as for states, but relative to the energy at hand, because each work starts at zero."""
@@ -589,16 +618,17 @@ class Run:
 
 
 def collect_rows(
-    compiled: Compiled, times: NDArray[np.float64], values: dict[str, NDArray[np.float64]], message: str, provenance: Provenance
-) -> Result:
-    """A Result of states, and works, that were not integrated."""
+    compiled: Compiled, times: NDArray[np.float64], values: dict[str, NDArray[np.float64]], message: str, provenance: Provenance,
+    corners: Sequence[float] = (),
+) -> Result:  # fmt: skip
+    """A Result of states, and works, that were not integrated. corners: times at which efforts may jump."""
     from pliant.run.evidence import Rows
     from pliant.run.validity import warnings_of_rows
 
     traced = compiled.traced
     warnings = (*traced.warnings, *warnings_of_rows(Rows(traced, times, values)))
     values = {**values, "work": np.full_like(values["work"], np.nan)}
-    stats = timings(compiled.seconds)
+    stats = {**timings(compiled.seconds), CORNERS: list(corners)}
     return Result(traced.system.name, times, values, traced.columns, (), ContactTable(), True, message, stats=stats,
                   drawing=compiled.drawing, make_provenance=provenance, warnings=warnings,
                   parameters=dict(traced.parameter_values))  # fmt: skip
@@ -632,6 +662,8 @@ def _came_open(traced: TracedSystem, outcome: Outcome) -> str:
     why = "the loops are locked, a motion contradicts them, or they have passed a singular configuration"
     if not implied:
         why = "the loops have reached a dead point, beyond which they cannot follow the motion, or the step is too long"
+    if traced.system.baumgarte is not None:
+        why += f"; or baumgarte = {traced.system.baumgarte:g} 1/s is too small to hold them (without it, they are projected)"
     return (
         f"closure {row.rsplit(' ', 1)[0]!r} came open after t = {outcome.t:.10g} s: its row {row!r}{which} is off by "
         f"{abs(amount):.3g} {unit} at t = {t_open:.10g} s, more than closure_tolerance = {allowed:g} of the mechanism's size; {why}"

@@ -57,7 +57,10 @@ def path_dynamics(
     task = TaskMotion(rows, motors, modes)
     instants = task.dynamic(times) if modes and elastic == "dynamic" else task.quasi_static(times)
     settings = {"t_start": t_start, "t_end": t_end, "save": options.get("save"), "formulation": formulation}
-    return _collect(system, motors, times, instants, formulation, settings, elastic or "rigid")
+    targets = System("the path", system.gravity)
+    targets.links |= {name: link for name, link in led.links.items() if name not in system.links}
+    corners = compile_system(targets, still=True).traced.corners(t_start, t_end)
+    return _collect(system, motors, times, instants, formulation, settings, elastic or "rigid", corners)
 
 
 # ---- arguments
@@ -164,7 +167,7 @@ def _components(k: int, name: str, told: Any, sizes: tuple[int, int]) -> list[Mo
 
 def _collect(
     system: System, motors: Sequence[str], times: Floats, instants: Sequence[Instant], formulation: str,
-    settings: Mapping[str, Any], elastic: str,
+    settings: Mapping[str, Any], elastic: str, corners: Sequence[float],
 ) -> Result:  # fmt: skip
     """The result: rows of the mechanism with the motors' efforts as drives, from which all quantities follow."""
     from pliant.run.inputs import Inputs, with_inputs_apart
@@ -190,5 +193,6 @@ def _collect(
     values = values_of(traced, times, states, observed)
     values["a"][:, list(traced.free_v)] = [instant.a for instant in instants]
     provenance = Provenance(system, settings, float(times[0]), {}, elastic=elastic, motors=list(motors))
-    result = collect_rows(compiled, times, values, "the path is followed at every saved time", provenance)
+    corners = sorted({*corners, *traced.corners(float(times[0]), float(times[-1]))})
+    result = collect_rows(compiled, times, values, "the path is followed at every saved time", provenance, corners)
     return replace(result, parameters={name: x for name, x in result.parameters.items() if name not in names.values()})

@@ -137,7 +137,7 @@ def lowered_at(known: SystemMemory, traced: TracedSystem, values: Mapping[str, f
 
     original = traced.original
     plain = known.resolved(original, dict(values))
-    return lower_system(plain, traced.formulation, True, traced.near, traced.t_start, values, known.tree)
+    return lower_system(plain, traced.formulation, True, traced.near, traced.t_start, values, known.tree, traced.hold_at)
 
 
 def structure_aside(
@@ -157,7 +157,8 @@ def structure_aside(
     if not names or lowered.lowered.structure == lowered_at(known, traced, values).lowered.structure:
         return compiled.structure, places
     cached = compiled.structure.cache is not None
-    other = compile_system(traced.original, traced.formulation, cached, True, traced.near, traced.t_start, aside)
+    other = compile_system(traced.original, traced.formulation, cached, True, traced.near, traced.t_start, aside,
+                           hold_at=traced.hold_at)  # fmt: skip
     return other.structure, places
 
 

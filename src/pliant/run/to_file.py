@@ -40,6 +40,8 @@ def to_file(
     files: list[RowsFile] = []
 
     def make_sink(window: int) -> FiledRows:
+        while files:  # the run is repeated from its start
+            files.pop().abandon()
         title = compiled.traced.system.name
         files.append(RowsFile(draft, title, names, compiled.traced.columns, compiled.drawing, window, compression))
         return FiledRows(compiled.traced, files[0], window)

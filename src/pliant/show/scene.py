@@ -118,7 +118,7 @@ class Scene:
         roots, turns = at.take(self.result.values["root_position"]), at.take(self.orientations)
         placed: list[_Placed] = []
         for k, body in enumerate(self.drawing.bodies):
-            rotation = _matrices(turns[:, k])
+            rotation = matrices(turns[:, k])
             true, bow, undeformed = self._local(body, at)
             root, turn = self._carried(body, roots[:, k], placed)
             placed.append(_Placed(body, roots[:, k], rotation, true, true + (self.scale - 1.0) * bow, undeformed, root, turn))
@@ -243,7 +243,7 @@ def _at_stations(x: Floats, values: Floats, at: Floats) -> Floats:
     return np.stack([np.interp(at, x, row) for row in np.nan_to_num(values)])  # a run that failed may end in nan
 
 
-def _matrices(q: Floats) -> Floats:
+def matrices(q: Floats) -> Floats:
     """Rotation matrices of quaternions (times, 4) of any length."""
     w, x, y, z = (q / np.linalg.norm(q, axis=1, keepdims=True)).T
     rows = [

@@ -31,6 +31,7 @@ BESIDE = 1e-2  # m or rad: distance from the start at which the rank of the rows
 NEW_BESIDE = 1e-5  # of a row: at that distance from a singular position, a row is independent by at least this much
 STILL = 1e-9  # m or rad: when the rows leave less of a trial displacement than this, the mechanism cannot move that way
 EXACT = 1e-9  # of the size, or of 1 rad: rows that others imply this closely are implied to round-off
+BLENDS = 64  # sums of redundant rows that are tried if a run needs rows that hold in several positions
 NEARLY = 1e-2  # of the size, or of 1 rad: rows that others imply less closely than this are independent at any tolerance
 
 
@@ -47,6 +48,7 @@ class Assembly:
     size: float = 1.0  # m, of the mechanism
     warnings: tuple[str, ...] = ()
     locked: str = ""  # why the mechanism cannot move; empty if it can
+    blend: tuple[tuple[tuple[int, float], ...], ...] = ()  # sums of rows held instead of the independent ones; empty: none
 
 
 @dataclass(frozen=True)
@@ -128,6 +130,14 @@ class _Look:
         decided = [math.inf if k in left else 0.0 for k in range(len(whole))]
         return least_change(_weighed(whole, self.ease), self.count, decided)
 
+    def dense(self, q: Floats) -> Floats:
+        """The columns of A of the free coordinates as an array, measured so that lengths compare with angles."""
+        rows = _weighed(self.at(q, np.zeros(self.count)).whole, {k: self.measure[k] for k in self.free})
+        matrix = np.zeros((len(rows), self.count))
+        for k, row in enumerate(rows):
+            matrix[k, list(row)] = [a / self.scale[k] for a in row.values()]
+        return matrix
+
     def change(self, matrix: LeastChange, missing: Floats) -> Floats:
         """The smallest change, in the weighted norm, that removes the residuals."""
         found = np.array(matrix.solve((-missing).tolist(), self.count))
@@ -171,11 +181,13 @@ def assemble(
     tolerance: float,
     formula: FormulaAt,
     held: Sequence[str] = (),
+    hold_at: Sequence[Floats] = (),
 ) -> Assembly:
     """Close the loops from a rough start by Gauss-Newton on all free coordinates that are not held, with the smallest change.
 
     prescribed: the motions that closures follow, at the start. tolerance: the residual allowed in rows that others imply, as a
-    fraction of the mechanism's size (or of 1 rad). formula: values of closures given by formulas, at the start.
+    fraction of the mechanism's size (or of 1 rad). formula: values of closures given by formulas, at the start. hold_at: further
+    positions in which the independent rows must hold the mechanism.
     """
     if not closures:
         return Assembly(q0, v0, ())
@@ -204,6 +216,7 @@ def assemble(
         size,
         warnings=(*_empty(look, closures), *_nearly_implied(look, seen), *_left_out(look, seen), *_stuck_loops(look, seen)),
         locked=_locked(look, seen, q0, v0),
+        blend=_blended(look, seen, [position, *hold_at]) if seen.implied and hold_at else (),
     )
 
 
@@ -228,6 +241,31 @@ def _closed(look: _Look, start: Floats, v: Floats, tolerance: float | None = Non
         change *= min(1.0, LONGEST_ASSEMBLY_STEP / max(longest, 1e-300))
         position = look.moved(position, change)
     return position
+
+
+def _blended(look: _Look, seen: _Seen, positions: Sequence[Floats]) -> tuple[tuple[tuple[int, float], ...], ...]:
+    """For every independent row, the sum of rows of its closure and kind that is held instead: rows and weights.
+
+    As a mechanism turns, a row may hold less and less, and a row that it implies more and more: a sum of both holds it in between.
+    Of some sums, the one is taken that holds best where it holds least.
+    """
+    independent, chance = list(seen.matrix.independent), np.random.default_rng(0)
+    matrices = [look.dense(q) for q in positions]
+    blocks: dict[tuple[str, bool], list[int]] = {}
+    for k in range(len(seen.whole)):
+        blocks.setdefault((look.owners[k].name, bool(look.found.angular[k])), []).append(k)
+    weights, best = np.eye(len(seen.whole))[independent], -1.0
+    for attempt in range(BLENDS):
+        tried = np.zeros_like(weights)
+        for block in blocks.values():
+            slots = [i for i, k in enumerate(independent) if k in block]
+            turned = np.linalg.qr(chance.normal(size=(len(block), len(block))))[0] if attempt else np.eye(len(block))
+            own = turned[[block.index(independent[i]) for i in slots]] if len(slots) < len(block) else np.eye(len(block))
+            tried[np.ix_(slots, block)] = own
+        least = min(float(np.linalg.svd(tried @ matrix, compute_uv=False)[-1]) for matrix in matrices)
+        if least > best:
+            weights, best = tried, least
+    return tuple(tuple((int(k), float(row[k])) for k in np.flatnonzero(row)) for row in weights)
 
 
 # ---- errors and warnings about loops

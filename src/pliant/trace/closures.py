@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import casadi as ca
 
@@ -51,6 +51,26 @@ def chosen(found: ConstraintRows, keep: Sequence[int]) -> ConstraintRows:
     )
 
 
+def blended(found: ConstraintRows, blend: Sequence[Sequence[tuple[int, Scalar]]]) -> ConstraintRows:
+    """Sums of rows, each of one closure and kind: numbers of the rows, and their weights."""
+
+    def sums(values: Sequence[Scalar]) -> list[Scalar]:
+        return [total(w * values[k] for k, w in parts) for parts in blend]
+
+    columns = [sorted({k for i, _ in parts for k in found.jacobian[i]}) for parts in blend]
+    return replace(
+        chosen(found, [parts[0][0] for parts in blend]),
+        residual=sums(found.residual),
+        rate=sums(found.rate),
+        drift=sums(found.drift),
+        gamma=sums(found.gamma),
+        jacobian=[
+            {k: total(w * found.jacobian[i][k] for i, w in parts if k in found.jacobian[i]) for k in own}
+            for parts, own in zip(blend, columns, strict=True)
+        ],
+    )
+
+
 @dataclass(frozen=True)
 class Closures:
     """The closures of a System in one trace: rows held exactly, rows implied by those, and rows held by penalty springs."""
@@ -58,7 +78,8 @@ class Closures:
     exact: Sequence[Closure]
     every: ConstraintRows  # of exact closures
     held: tuple[int, ...]  # which of them are held; the others are implied
-    hard: ConstraintRows  # those held
+    blend: Sequence[Sequence[tuple[int, Scalar]]]  # for each of these: the rows, with weights, whose sum is held instead
+    hard: ConstraintRows  # what is held
     column: ca.SX  # symbols of the multipliers
     soft_closures: Sequence[Closure]
     soft: ConstraintRows
@@ -95,8 +116,11 @@ class Closures:
 
     def shared(self, multipliers: Sequence[Scalar]) -> list[Scalar]:
         """Multipliers of all exact rows; zero for implied ones, since rigid-body equations do not say how a load is shared."""
-        of = dict(zip(self.held, multipliers, strict=True))
-        return [of.get(k, 0.0) for k in range(len(self.every.residual))]
+        shares: dict[int, list[Scalar]] = {}
+        for parts, multiplier in zip(self.blend, multipliers, strict=True):
+            for k, weight in parts:
+                shares.setdefault(k, []).append(multiplier if len(parts) == 1 else weight * multiplier)
+        return [total(shares[k]) if k in shares else 0.0 for k in range(len(self.every.residual))]
 
     def residuals(self, tolerance: float) -> list[Scalar]:
         """Residuals of the watched rows, then the bound of each: the tolerance, and for implied rows the residual of those held."""
@@ -163,16 +187,19 @@ class Solved:
 
 def solve(
     tracer: Tracer, tree: Tree, found: ConstraintRows, every: ConstraintRows, column: ca.SX, accelerations: Sequence[Scalar],
-    q: Sequence[Scalar], v: Sequence[Scalar],
+    q: Sequence[Scalar], v: Sequence[Scalar], baumgarte: Scalar | None,
 ) -> Solved:  # fmt: skip
     """Solves D lam = -(A a0 + gamma) with D = A M^-1 A^T, and takes one Newton step of projection with the same D.
 
-    found: the rows held; every: these and the implied ones.
+    found: the rows held; every: these and the implied ones. baumgarte: a of c'' = -2 a c' - a^2 c; None for c'' = 0.
     """
     response, free = _response(tracer, column, accelerations)
     delassus = symmetric_product(found.jacobian, response)
     factor = factorise(_softened(found, every, delassus))
     missing = [-gamma - moved for gamma, moved in zip(found.gamma, matvec(found.jacobian, free), strict=True)]
+    if baumgarte is not None:
+        drifted = [baumgarte * (2.0 * rate + baumgarte * c) for c, rate in zip(found.residual, found.rate, strict=True)]
+        missing = [left - back for left, back in zip(missing, drifted, strict=True)]
     multipliers = _refined(factor, delassus, missing)
     closed = [a + more for a, more in zip(free, matvec(response, multipliers), strict=True)]
     # Every step projects again, so the residual that regularisation leaves needs no refinement.

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from pliant.dynamics.tree import Tree
 from pliant.model.closure import FormulaClosure
-from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, PiecewiseLinear, Signal
+from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, PiecewiseLinear, PiecewiseSmooth, Signal
 from pliant.model.system import System
 from pliant.trace.assembly import Assembly
 from pliant.trace.lowering import Lowered, RememberedReadings, lower
 
 Floats = NDArray[np.float64]
-Table = PiecewiseConstant | PiecewiseLinear | MotionTable
+Table = PiecewiseConstant | PiecewiseLinear | PiecewiseSmooth | MotionTable
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,7 @@ class LoweredSystem:
     start: Assembly  # coordinates and rates with exact loops closed, and which of their rows are independent
     warnings: tuple[str, ...]
     readings: RememberedReadings | None = None  # of an earlier run of the System
+    hold_at: tuple[Floats, ...] = ()  # coordinates, beside the start, in which the rows held must hold the loops
 
     @cached_property
     def lowered(self) -> Lowered:
@@ -49,7 +50,8 @@ class LoweredSystem:
     @property
     def root(self) -> tuple[object, ...]:
         """Everything that a trace reads except parameters."""
-        return self.system, self.tree, self.near, self.formulation, self.start.independent, self.start.scale, self.start.places
+        start = self.start
+        return self.system, self.tree, self.near, self.formulation, start.independent, start.scale, start.places, start.blend
 
     @property
     def numbers(self) -> Floats:

@@ -18,11 +18,12 @@ from pliant.dynamics.motors import MotorState, push_motors
 from pliant.dynamics.struts import StrutState, strut_states
 from pliant.dynamics.tree import Tree
 from pliant.errors import ModelError
+from pliant.integrate.memory.run_record import CUTS, TURNS
 from pliant.model.closure import FormulaClosure
 from pliant.model.coordinate_pair import Pair, all_pairs
 from pliant.model.motor import COMMAND, MotorDrive
 from pliant.model.parameter import evaluated, expression_of
-from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, Prescribed, Signal
+from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, PiecewiseSmooth, Prescribed, Signal
 from pliant.model.system import System
 from pliant.scalar import maximum, minimum
 from pliant.trace.formulas import NamedScalars, called
@@ -77,14 +78,22 @@ class Signals:
         if isinstance(signal, Formula):
             clock = self._clock(signal.breakpoints)
             return self._watched(signal, lambda: self._formula(signal.function, clock), clock if signal.breakpoints else None)
+        if isinstance(signal, PiecewiseSmooth):
+            c0, c1, c2, c3, origin = self._piece(signal)
+            s = self.t - origin
+            return ((c3 * s + c2) * s + c1) * s + c0
         value, slope, origin = self._piece(signal)
         return value if isinstance(signal, PiecewiseConstant) else value + slope * (self.t - origin)
 
     def _watched(self, formula: Formula | Prescribed, trace: Callable[[], Scalar], clock: Scalar | None = None) -> Scalar:
-        """A formula's value; flags decide its comparisons, and the corners of a motion, if the trace has entries of p for them."""
+        """A formula's value; flags decide its comparisons, and the corners of a motion, if the trace has entries of p for them.
+
+        Steps end at other corners.
+        """
         if self.switches is None:
             return trace()
-        with self.switches.watching(self._part(formula.function), clock, corners=isinstance(formula, Prescribed)):
+        corners = TURNS if isinstance(formula, Prescribed) else CUTS
+        with self.switches.watching(self._part(formula.function), clock, corners):
             return self.switches.safe(trace)
 
     def _part(self, function: Any) -> str:
@@ -133,7 +142,12 @@ class Signals:
     def constraint(self, closure: FormulaClosure, t: Scalar) -> Scalar:
         """The formula of a closure, which may read coordinates, rates and frames, but no states."""
         q, v = self.seen(closure.part, states=False)
-        return self._scalar(called(closure.formula.function, t, q, v))
+        value = self._scalar(called(closure.formula.function, t, q, v))
+        moving = {symbol for x in (*self.q, *self.v) if isinstance(x, TracedScalar) for symbol in self.tracer.symbols_in(x)}
+        if edges := self.tracer.edges_in(value, moving - {self.t.number}):
+            rule = "must be smooth in coordinates and rates, as no multiplier holds a corner or a jump"
+            raise ModelError.of(closure.part, "formula", rule, f"a formula with {' and '.join(edges)}")
+        return value
 
     def seen(self, part: str, states: bool = True) -> tuple[NamedScalars, NamedScalars]:
         """q and v as formulas see them; part: the formula's owner; states: whether they see states besides coordinates."""

@@ -1,5 +1,7 @@
 """Comparisons in users' formulas and laws: each is decided by a flag in p, so that no step sees both sides of a jump.
 
+At corners of formulas (of minimum, maximum, absolute) steps end, too: a force that acts for a short time only is not passed over.
+
 Which other operations have edges, and what happens there: codegen/nonsmooth.py.
 """
 
@@ -13,6 +15,7 @@ from typing import Any
 import casadi as ca
 
 from pliant.codegen.tracer import Scalar, TracedScalar, Tracer
+from pliant.integrate.memory.run_record import CUTS, TURNS
 from pliant.scalar import pi, sin
 from pliant.trace.events import Event, Watched
 from pliant.trace.formulas import name_of
@@ -30,16 +33,17 @@ class Switches:
     columns: list[ca.SX] = field(default_factory=list)
     of_time: bool = True  # whether comparisons of time alone are switches, too
     _found: dict[int, tuple[str, TracedScalar, TracedScalar]] = field(default_factory=dict)  # by node of g: whose formula, g, flag
+    _corners: dict[int, tuple[str, TracedScalar]] = field(default_factory=dict)  # by node of g: whose formula, g
 
     def __post_init__(self) -> None:
         self.tracer.call_of_law = self._called
 
     @contextmanager
-    def watching(self, owner: str, clock: Scalar | None = None, corners: bool = False) -> Iterator[None]:
+    def watching(self, owner: str, clock: Scalar | None = None, corners: int | None = None) -> Iterator[None]:
         """Turns comparisons made inside this context into switches that belong to `owner`.
 
         clock: time as a formula with breakpoints sees it: comparisons of the clock with numbers are left to the breakpoints.
-        corners: whether corners (of minimum, maximum, absolute) are switches, too.
+        corners: what corners are: TURNS, switches, too; CUTS, ends of steps; None, nothing.
         """
         around, self.tracer.decisions = self.tracer.decisions, _Decisions(self, owner, clock, corners)
         try:
@@ -94,10 +98,18 @@ class Switches:
             self._found[g.number] = owner, g, flag
         return self.tracer.binary(ca.OP_LT, 0.5, self._found[g.number][2])
 
+    def cut(self, owner: str, g: Scalar) -> None:
+        """Steps end where g is zero. Corners of time alone are found before the run."""
+        if isinstance(g, TracedScalar) and self.moving(g) - {self.t.number}:
+            self._corners.setdefault(g.number, (owner, g))
+
     def events(self) -> list[Watched]:
-        """One event per switch, in the order of their flags."""
-        return [(Event(f"{owner} switches", 0, flag=self.first + k, pressed=1, reported=False), g, False)
-                for k, (owner, g, _) in enumerate(self._found.values())]  # fmt: skip
+        """One event per switch, in the order of their flags; then one per corner."""
+        turns = [(Event(f"{owner} switches", 0, flag=self.first + k, pressed=1, reported=False), g, False)
+                 for k, (owner, g, _) in enumerate(self._found.values())]  # fmt: skip
+        cuts = [(Event(f"{owner} has a corner", 0, kind=CUTS, reported=False), g, False)
+                for number, (owner, g) in self._corners.items() if number not in self._found]  # fmt: skip
+        return turns + cuts
 
 
 @dataclass
@@ -107,7 +119,7 @@ class _Decisions:
     switches: Switches
     owner: str
     clock: Scalar | None
-    corners: bool
+    corners: int | None
 
     def compared(self, below: Scalar, above: Scalar) -> Scalar | None:
         g = above - below
@@ -116,7 +128,9 @@ class _Decisions:
         return self.switches.flag(self.owner, g) if self.switches.decides(g) else None
 
     def at_corner(self, below: Scalar, above: Scalar) -> Scalar | None:
-        return self.compared(below, above) if self.corners else None
+        if self.corners == CUTS:
+            self.switches.cut(self.owner, above - below)
+        return self.compared(below, above) if self.corners == TURNS else None
 
     def in_table(self, below: Scalar, above: Scalar) -> Scalar | None:
         g = above - below

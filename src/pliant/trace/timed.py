@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.codegen.function import TracedFunction
-from pliant.codegen.landmarks import landmarks
+from pliant.codegen.landmarks import edge_times, landmarks
 from pliant.codegen.over_time import OverTime
 from pliant.codegen.program import PARAMETER, STATE, Program
 from pliant.integrate.time_pieces import TimePieces, time_pieces
@@ -40,6 +40,10 @@ class TimedFormulas:
     def read(self, y: Floats, p: Floats) -> Floats:
         """What these formulas read besides time; y and p may have a row for each of many members."""
         return np.concatenate([y[..., self._states_read], p[..., self._parameters_read]], axis=-1)
+
+    def edges(self, y: Floats, p: Floats, t_start: float, t_end: float) -> Floats:
+        """Times at which a formula, or a derivative of it, may jump."""
+        return edge_times(self.program, y, p, t_start, t_end)
 
     def pieces(self, y: Floats, p: Floats, t_start: float, t_end: float) -> TimePieces:
         """TimePieces on which all formulas are nearly cubic; those that also depend on the state are taken at y."""

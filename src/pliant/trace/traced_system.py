@@ -87,6 +87,7 @@ class TracedSystem:
     owners: tuple[ParameterOwner, ...]  # of the entries of p, in order
     preparation: Preparation  # how constants follow from numbers
     parameter_values: Mapping[str, float]  # of the user's parameters, by name
+    hold_at: tuple[NDArray[np.float64], ...] = ()  # coordinates beside the start for which the rows held were chosen
 
     @property
     def rhs(self) -> ca.Function:
@@ -175,6 +176,15 @@ class TracedSystem:
         p[self.layout.p[WINDOW]] = -FOREVER, FOREVER
         return self.timed.pieces(y0, p, t_start, t_end)
 
+    def corners(self, t_start: float, t_end: float) -> list[float]:
+        """Times inside the run at which a function of time, or a derivative of it, may jump."""
+        found = {b for b in self.breakpoints if t_start < b < t_end}
+        if self.timed is not None:
+            p = self.parameters(t_start, t_end)
+            p[self.layout.p[WINDOW]] = -FOREVER, FOREVER
+            found.update(self.timed.edges(self.y0, p, t_start, t_end).tolist())
+        return sorted(found)
+
     def for_numbers(self, lowered: LoweredSystem, constants: NDArray[np.float64]) -> TracedSystem:
         """The same functions for another System of the same structure."""
         ends = {pair.name: pair for pair in coordinate_pairs(lowered.system)}
@@ -189,6 +199,7 @@ class TracedSystem:
             pairs=tuple(slots.of(laws[slots.pair.name]) for slots in self.pairs),
             near=lowered.near,
             t_start=lowered.t_start,
+            hold_at=lowered.hold_at,
             warnings=lowered.warnings,
             redundant=lowered.redundant,
             parameter_values=lowered.parameters,

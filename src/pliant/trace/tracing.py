@@ -25,7 +25,7 @@ from pliant.codegen.numbers import Numbers
 from pliant.codegen.tracer import Scalar
 from pliant.dynamics import articulated, denoc, gibbs, gibbs_appell, lagrange
 from pliant.dynamics.algebra import is_zero
-from pliant.dynamics.closure_twists import TwistRow, twist_rows, wrenches
+from pliant.dynamics.closure_twists import TwistRow, twist_rows, weighted, wrenches
 from pliant.dynamics.closures import ConstraintRows, rows, stored_energy
 from pliant.dynamics.contact import (
     ContactForce,
@@ -53,7 +53,7 @@ from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
 from pliant.results.table import OBSERVED
 from pliant.trace.assembly import Assembly, assemble
-from pliant.trace.closures import Closures, Solved, chosen, motion_power, push, springs
+from pliant.trace.closures import Closures, Solved, blended, chosen, motion_power, push, springs
 from pliant.trace.closures import solve as solve_closures
 from pliant.trace.contacts import (
     PARAMETERS,
@@ -127,10 +127,12 @@ def lower_system(
     t_start: float = 0.0,
     parameters: Mapping[str, float] | None = None,
     known: RememberedTree | None = None,
+    hold_at: Sequence[NDArray[np.float64]] = (),
 ) -> LoweredSystem:
     """Splits a System into structure and numbers, and finds its start. See `trace`.
 
     parameters: values of those that formulas may read; parts hold plain numbers already. known: from an earlier run of the System.
+    hold_at: coordinates, beside those at the start, at which rows of closures that are not redundant must hold the loops.
     """
     check.choice("simulate", "formulation", formulation, (*FORMULATIONS, AUGMENTED))
     if not system.links:
@@ -139,7 +141,7 @@ def lower_system(
         from pliant.trace.absolute import absolute_coordinates
 
         floating, warnings = absolute_coordinates(system, t_start)
-        apart = lower_system(floating, "articulated", still, near, t_start, parameters)
+        apart = lower_system(floating, "articulated", still, near, t_start, parameters, hold_at=hold_at)
         return replace(apart, original=system, asked=formulation, warnings=(*warnings, *apart.warnings))
     frames = frames_read(system, parameters or {})
     tree = build_tree(system, frames=frames) if known is None else known.of(system, frames)
@@ -147,23 +149,25 @@ def lower_system(
         check_formulation(node, formulation)
     if len(tree.rates) == len(tree.prescribed) and not still:
         raise ModelError.of(f"system {system.name!r}", "degrees of freedom", "must be >= 1", 0)
-    start, warnings = _start_of(system, tree, formulation, t_start, parameters or {})
+    start, warnings = _start_of(system, tree, formulation, t_start, parameters or {}, hold_at)
     if start.locked:
         if not still:
             raise SolveError(f"system {system.name!r}: {start.locked}")
         warnings = (*warnings, start.locked)
-    return LoweredSystem(system, system, tree, formulation, formulation, near, t_start, parameters or {}, start, warnings)
+    return LoweredSystem(system, system, tree, formulation, formulation, near, t_start, parameters or {}, start, warnings,
+                         hold_at=tuple(hold_at))  # fmt: skip
 
 
 def _start_of(
-    system: System, tree: Tree, formulation: str, t_start: float, parameters: Mapping[str, float]
-) -> tuple[Assembly, tuple[str, ...]]:
+    system: System, tree: Tree, formulation: str, t_start: float, parameters: Mapping[str, float],
+    hold_at: Sequence[NDArray[np.float64]],
+) -> tuple[Assembly, tuple[str, ...]]:  # fmt: skip
     """The start of a run, with its loops, if any, closed."""
     if not any(closure.by == "multipliers" for closure in system.closures.values()):
         return Assembly(np.array(tree.start), np.array(tree.start_rates), ()), ()
     with _nothing_collected():
         assembling = Trace(system, formulation, t_start=t_start, tree=tree, parameters=parameters)
-        start = assembling.assemble()
+        start = assembling.assemble(hold_at)
     return start, (*assembling.warnings, *start.warnings)
 
 
@@ -172,8 +176,8 @@ def trace_lowered(lowered: LoweredSystem, cache: Path | None) -> TracedSystem:
     with _nothing_collected():
         numbers = Numbers(Graph())
         parameters = {name: numbers.leaf(value) for name, value in lowered.parameters.items()}
-        system, tree, near, _, _, scale, _ = numbered(lowered.root, numbers.leaf)
-        start = replace(lowered.start, scale=scale)
+        system, tree, near, _, _, scale, _, blend = numbered(lowered.root, numbers.leaf)
+        start = replace(lowered.start, scale=scale, blend=blend)
         made = Trace(system, lowered.formulation, near, lowered.t_start, tree, start, parameters)
         numbers.lift = made.lifted_number
         made.plain_system, made.plain_values = lowered.system, dict(lowered.parameters)
@@ -380,7 +384,9 @@ class Trace(Signals):
         return column, [] if limit is None else [limit]
 
     def _functions_of_closures(self) -> dict[str, list[Scalar]]:
-        found = {} if self.solved is None else {"project": self._projected(self.solved, self.whole_column)}
+        found = {}
+        if self.solved is not None and self.system.baumgarte is None:
+            found = {"project": self._projected(self.solved, self.whole_column)}
         watched = {"closures": self.closures.residuals(self.system.closure_tolerance)} if self.closures.watched else {}
         return found | watched
 
@@ -435,15 +441,16 @@ class Trace(Signals):
         if not exact:
             column, _ = self.tracer.symbols("multiplier", 0)
             none = self.rows_of([])
-            return Closures(exact, none, (), none, column, sprung, soft, stored, None)
+            return Closures(exact, none, (), (), none, column, sprung, soft, stored, None)
         start = self.assemble() if self.known_start is None else self.known_start
         found = self.rows_of(exact)
         # with numbers as data, a row may look as if it moved that is zero for any numbers
         every = chosen(found, [k for k, at in enumerate(zip(found.owners, found.directions, strict=True)) if at in start.places])
-        hard = chosen(every, start.independent)
+        blend = start.blend or tuple(((k, 1.0),) for k in start.independent)
+        hard = blended(every, blend) if start.blend else chosen(every, start.independent)
         column, multipliers = self.tracer.symbols("multiplier", len(hard.residual))
         push(hard, multipliers, applied)
-        return Closures(exact, every, start.independent, hard, column, sprung, soft, stored, start)
+        return Closures(exact, every, start.independent, blend, hard, column, sprung, soft, stored, start)
 
     def start(self) -> tuple[list[float], list[float]]:
         """Coordinates and rates at t_start, with loops closed and prescribed coordinates on their motions."""
@@ -460,7 +467,8 @@ class Trace(Signals):
     def twist_rows(self, closures: Closures) -> list[TwistRow]:
         """K of all rows, exact ones first."""
         state, places = (poses(self.tree, self.q), self.q, self.tracer), self.places_of(closures.exact)
-        hard = twist_rows(self.tree, closures.exact, closures.hard, places, *state, self._formula_of_bodies)
+        every = twist_rows(self.tree, closures.exact, closures.every, places, *state, self._formula_of_bodies)
+        hard = [weighted(every, parts) for parts in closures.blend]
         places = self.places_of(closures.soft_closures)
         return hard + twist_rows(self.tree, closures.soft_closures, closures.soft, places, *state, self._formula_of_bodies)
 
@@ -487,7 +495,7 @@ class Trace(Signals):
         """The motions that closures follow: position, rate, acceleration."""
         return [[None if m is None else self._prescribed_values(m) for m in closure.motions] for closure in closures]
 
-    def assemble(self) -> Assembly:
+    def assemble(self, hold_at: Sequence[NDArray[np.float64]] = ()) -> Assembly:
         """A start that closes the loops, with prescribed motions at their values then; numbers must be folded in."""
         exact = [c for c in self.system.closures.values() if c.by == "multipliers"]
         followed = self._followed(exact)
@@ -502,6 +510,7 @@ class Trace(Signals):
         found = assemble(
             self.tree, exact, self.tracer, q0, v0, self.free_v, at_start, self.system.closure_tolerance,
             lambda closure, q, v, late: self.elsewhere(q, v).constraint(closure, self.t_start + late), self.system.held,
+            hold_at,
         )  # fmt: skip
         moved = what_moved(self.tree, (q0, v0), (found.q, found.v), (self.free_q, self.free_v), found.size)
         self.warnings += moved
@@ -519,7 +528,15 @@ class Trace(Signals):
             self.multipliers: list[Scalar] = []
             return forward, None
         done = solve_closures(
-            self.tracer, self.tree, closures.hard, closures.every, closures.column, forward.accelerations, self.q, self.v
+            self.tracer,
+            self.tree,
+            closures.hard,
+            closures.every,
+            closures.column,
+            forward.accelerations,
+            self.q,
+            self.v,
+            self.system.baumgarte,
         )
         self.multipliers = done.multipliers
         values = self.tracer.column(done.multipliers)

@@ -10,7 +10,7 @@ from pliant.integrate.memory.run_record import SPENT, THROWN
 
 # The roles of event functions (`table.does`).
 NEVER, GAP, PEAK, CUT, FLAG, STOP, RENEWAL = range(7)
-TALLIED = 5
+TALLIED = 6
 BRACKET, ULPS = 1e-12, 4.0 * 2.0**-52  # s, and fraction of t: how closely an event is located, as in the general loop
 NEAR_CUT = 1e-2  # of the step: how closely corners are located, since the equations stay the same there
 OVER = 2e-3  # of the distance to a corner: how far beyond it a step ends that is to locate it
@@ -291,6 +291,8 @@ def close_pair(lane: Any, shared: Any, pair: int, speed: float) -> None:
     for i in range(table.n_bristles[pair]):
         lane.y[table.bristles[pair] + i] = 0.0
     lane.peak[pair] = 0.0
+    fastest = TALLIED * pair + 5
+    lane.tally[fastest] = max(lane.tally[fastest], speed)
     lane.n_closed += 1.0
 
 

@@ -1,4 +1,4 @@
-"""Figures 4 to 14 of Yousefzadeh and Shafei 2024."""
+"""Figures 1 to 14 and tables 1 to 3 of Yousefzadeh and Shafei 2024."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.gallery.falling_chain import system as paper
 from pliant.gallery.falling_chain.claims import MEAN_ERROR, SENSITIVE, Study
 from pliant.gallery.falling_chain.runs import PAPERS_RTOL, Run
-from pliant.gallery.falling_chain.system import ENDS, LENGTH, shape
-from pliant.gallery.reproduction import label, panels, shared_legend
+from pliant.gallery.falling_chain.system import ENDS, FRICTION, LENGTH, MODE_SETS, V0, V1, link, shape
+from pliant.gallery.reproduction import Table, by_method, label, panels, schematic, shared_legend
+from pliant.model.friction_law import Ambrosio, BengisuAkay, Coulomb, CoulombStiction, CoulombViscous, Karnopp, Stribeck
+from pliant.show import plot
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,14 +39,32 @@ FLOOR = 1e-14  # % of energy, drawn instead of zero on the logarithmic axis
 MIRROR_FLOOR = 1e-17  # m, the same
 TIME = "time, s"
 
+FALL = (0.0, 0.3, 0.43, 0.53, 0.7, 1.5)  # s, fig. 2
+STATIC_FRICTION = (Coulomb(mu=0.1), CoulombStiction(mu_static=0.15, mu_kinetic=FRICTION, v_kinetic=5e-3),
+                   CoulombViscous(mu=0.1, viscous=5.0), Stribeck(mu_static=0.15, mu_kinetic=FRICTION, v_stribeck=3e-3),
+                   Karnopp(mu_static=0.15, mu_kinetic=FRICTION),
+                   BengisuAkay(mu_static=0.15, mu_kinetic=FRICTION, v0=2e-3, xi=800.0),
+                   Ambrosio(mu=FRICTION, v0=V0, v1=V1))  # fmt: skip
+TABLE_3 = Table(("quantity", "value", "unit"), (
+    ("length l", LENGTH, "m"), ("cross-section A", paper.AREA, "m^2"), ("mass per length mu", paper.MU, "kg/m"),
+    ("second moment I", paper.INERTIA, "m^4"), ("rotary inertia J3", paper.ROTARY, "kg m"), ("E", paper.YOUNG, "Pa"),
+    ("G", paper.SHEAR, "Pa"), ("shear factor k", paper.SHEAR_FACTOR, "1"), ("Kelvin-Voigt Kv", paper.VISCOSITY, "Pa s"),
+    ("air gamma", paper.AIR, "kg/(m s)"), ("restitution", paper.RESTITUTION, "1"), ("K", paper.STIFFNESS, "N/m^1.5"),
+    ("friction mu_k", FRICTION, "1"), ("v0", V0, "m/s"), ("v1", V1, "m/s"),
+))  # fmt: skip
+
 Line = tuple[str, Floats, dict[str, Any]]  # name, values, style
 
 
-def figures(study: Study) -> Mapping[str, Callable[[], Figure]]:
+def figures(study: Study) -> Mapping[str, Callable[[], Figure] | Table]:
     """Functions that draw, by name."""
     runs = study.tight
     zoomed = partial(_with_zoom, runs)
+    first = runs[MODE_SETS[0]].result
     return {
+        "fig01": schematic(first),
+        "fig02": lambda: plot.mechanism(first, times=FALL),
+        "fig03": _mode_sets,
         "fig04": partial(_deformed_links, runs),
         "fig05": partial(_sideways, runs),
         "fig06": partial(zoomed, lambda run: _joints(run.positions[:, :, 1]), "X2 of the joints, m", _vibration),
@@ -56,7 +77,24 @@ def figures(study: Study) -> Mapping[str, Callable[[], Figure]]:
         "fig13": partial(_energies, runs),
         "fig14": partial(_energy_errors, study),
         "half": partial(_half, study),
+        "methods": by_method(first, {f"RKF45, rtol {PAPERS_RTOL:g}": study.papers[MODE_SETS[0]].result}, "a.angle", "a.y1", "b.y1"),
+        "table1": lambda: plot.law(STATIC_FRICTION, speed=8e-3),
+        "table2": lambda: plot.shapes({ends: link(ends) for ends in ("ss", "cc", "sc", "cs")}),
+        "table3": TABLE_3,
     }
+
+
+def _mode_sets() -> Figure:
+    """Fig. 3: the shapes of the three links in every set."""
+    figure, axes = panels(2, 2, height=1.5, sharex=True, sharey=True)
+    x = np.linspace(0.0, LENGTH, 101)
+    for panel, name in zip(axes.flat, MODE_SETS, strict=True):
+        for k, ends in enumerate(name.split("-")):
+            panel.plot(k * LENGTH + x, np.asarray(shape(ends).w(x)), color=f"C{k}")
+            panel.plot([k * LENGTH, (k + 1) * LENGTH], [0.0, 0.0], "o:", color="grey", markersize=4, linewidth=1.0)
+        label(panel, name)
+    _name_outer(axes, "along the three links, m", "W, 1")
+    return figure
 
 
 def _half(study: Study) -> Figure:

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import SolveError
-from pliant.gallery.falling_chain.system import ENDS, T_END, falling_chain, half_chain
+from pliant.gallery.falling_chain.system import ENDS, FRICTION, T_END, V1, falling_chain, half_chain
 from pliant.integrate.methods.method import DOP853, RKF45, Method
+from pliant.model.friction_law import BengisuAkay, Coulomb, FrictionLaw, Karnopp, Threlfall
 from pliant.results.contacts import ContactRecord
 from pliant.results.result import Result
 from pliant.run.prepare import Compiled, compile_system
@@ -28,6 +29,16 @@ PAPERS_RTOL = 1e-4
 # Changes of the tolerance, relative: what changes with them is decided by round-off.
 NUDGES = (0.0, 1e-14, 1e-13, 1e-12)
 CLUSTER = 0.01  # s: contacts of one end closer together than this belong to one impact of the chain
+
+# Laws of Table 1 with the coefficient and the upper speed of the paper's own
+OTHER_FRICTION: dict[str, FrictionLaw] = {
+    "Coulomb": Coulomb(mu=FRICTION, transition=V1),
+    "Threlfall": Threlfall(mu=FRICTION, v_r=V1),
+    "Bengisu-Akay": BengisuAkay(mu_static=FRICTION, mu_kinetic=FRICTION, v0=V1, xi=1.0),
+    "Karnopp": Karnopp(mu_static=FRICTION, mu_kinetic=FRICTION, band=V1),
+    "Coulomb, 0.001 mm/s": Coulomb(mu=FRICTION, transition=1e-3 * V1),
+}
+SHARP = ("Karnopp", "Coulomb, 0.001 mm/s")  # these hold, or nearly so
 
 # The paper's names (eq. 13) of our coordinates
 COORDINATES = {
@@ -172,6 +183,14 @@ def impacts(compiled: Compiled, rtol: float) -> list[int]:
     """Touches with the paper's method, for tolerances that differ by round-off."""
     methods = [fehlberg(rtol * (1.0 + nudge)) for nudge in NUDGES]
     return [len(_finished(simulate(compiled, T_END, method=method, save=[T_END])).contacts) for method in methods]
+
+
+def inner_friction(law: FrictionLaw) -> float:
+    """The largest friction of O2 and O3 with another friction law, N: ss-ss-ss, tight."""
+    system = falling_chain()
+    system.contacts = {name: replace(pair, friction=law) for name, pair in system.contacts.items()}
+    done = Run("ss-ss-ss", _finished(simulate(system, T_END, method=TIGHT, save="steps")))
+    return float(np.max(np.abs(done.friction_forces[:, 1:3])))
 
 
 def mirror_errors(name: str, compiled: Compiled) -> list[float]:

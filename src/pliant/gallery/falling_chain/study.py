@@ -10,21 +10,21 @@ from pathlib import Path
 
 from pliant.gallery.falling_chain.claims import SENSITIVE, Study, claims
 from pliant.gallery.falling_chain.figures import figures
-from pliant.gallery.falling_chain.runs import fehlberg, impacts, mirror_errors, run, run_half
+from pliant.gallery.falling_chain.runs import OTHER_FRICTION, fehlberg, impacts, inner_friction, mirror_errors, run, run_half
 from pliant.gallery.falling_chain.system import MODE_SETS, falling_chain, half_chain
-from pliant.gallery.reproduction import Progress, Summary, save_figures, save_result, summary_of, write_summary
+from pliant.gallery.reproduction import PNG, Pictures, Progress, Summary, save_figures, save_result, summary_of, write_summary
 from pliant.run.prepare import compile_system
 
 COMPUTING = 0.3  # fraction of the progress: figures take longer than runs
 COARSE = (1e-3, 3e-4, 1e-4, 1e-5, 1e-6)  # rtol of the paper's method at which impacts are counted
 
 
-def reproduce(out: Path, progress: Progress) -> Summary:
+def reproduce(out: Path, progress: Progress, pictures: Pictures = PNG) -> Summary:
     """Run, draw and write everything into a folder that exists; returns what summary.json holds."""
     study = compute(progress)
     for name, tight in study.tight.items():
         save_result(out, name, tight.result)
-    save_figures(out, figures(study), progress, COMPUTING)
+    save_figures(out, figures(study), progress, COMPUTING, pictures)
     cases = {name: tight.case for name, tight in study.tight.items()}
     summary = summary_of("falling-chain", cases, claims(study), study)
     write_summary(out, summary)
@@ -54,5 +54,6 @@ def compute(progress: Progress) -> Study:
         counts=counts,
         half_counts={rtol: impacts(half, rtol) for rtol in COARSE},
         half=run_half(SENSITIVE),
+        rubbed={name: inner_friction(law) for name, law in OTHER_FRICTION.items()},
         astray=astray,
     )

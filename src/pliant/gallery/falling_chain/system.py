@@ -37,6 +37,9 @@ VISCOSITY, AIR = 125.0, 0.025  # Pa s, kg/(m s)
 STIFFNESS, RESTITUTION = 140e6, 0.8  # N/m^1.5, 1
 FRICTION, V0, V1 = 0.1, 1e-4, 1e-3  # 1, m/s, m/s
 
+HEIGHT = 0.9  # m, of O1 and O4 at the start
+FREE_FALL = math.sqrt(2.0 * HEIGHT / 9.81)  # s, until they touch
+
 TABLE_2_INERTIA = 0.03 * 0.0125**3 / 12.0  # m^4: the value behind the printed mode functions
 
 
@@ -74,7 +77,7 @@ def falling_chain(modes: str = "ss-ss-ss") -> System:
     """The chain 0.9 m above the ground, at rest. modes: end conditions of the three links, or "rigid"."""
     first, second, third = (rigid_link(),) * 3 if modes == "rigid" else [link(ends) for ends in modes.split("-")]
     system = System(f"falling chain {modes}", gravity=(0.0, -9.81))
-    start = Planar(position=(-0.5 - math.sin(deg(60.0)), 0.9), angle=deg(30.0))
+    start = Planar(position=(-0.5 - math.sin(deg(60.0)), HEIGHT), angle=deg(30.0))
     a = system.add("a", first, joint=start)
     b = system.add("b", second, joint=Revolute(angle=deg(-30.0)), on=a.tip)
     c = system.add("c", third, joint=Revolute(angle=deg(-30.0)), on=b.tip)
@@ -90,7 +93,7 @@ def half_chain(modes: str = "ss-ss-ss") -> System:
     """
     outer, middle, _ = modes.split("-")
     system = System(f"half of the falling chain {modes}", gravity=(0.0, -9.81))
-    height = 0.9 + LENGTH * math.sin(deg(30.0))
+    height = HEIGHT + LENGTH * math.sin(deg(30.0))
     b = system.add("b", replace(link(middle), length=0.5 * LENGTH), joint=Prismatic(axis="y", displacement=height),
                    on=system.ground.moved((-0.5 * LENGTH, 0.0)))  # fmt: skip
     a = system.add("a", replace(link(outer), modes=GivenModes((_backwards(shape(outer)),))), on=b.root,

@@ -33,6 +33,8 @@ SAME = 1e-9  # of the largest acceleration: round-off of two derivations, times 
 LINEAR = 0.15  # relative: times of Table 2 against our evaluations
 FOLLOWS = 0.1  # of the exact forces' root mean square: what passes for "give the reactions"
 REACTIONS_AT = "1e6"  # Ks
+STRAYED_AT = (1e5, 1e6)  # N/m
+CONVERGES = 5.0  # times: an error that falls like 1/Ks falls ten times between these
 SETTLED = 1.0  # s, when a damper has removed the ringing
 
 
@@ -52,6 +54,7 @@ class Study:
     inverse: Inverse  # at the times of the summary
     loop: Inverse  # on a grid over one rose
     sprung: Derivations  # at REACTIONS_AT: modified DeNOC, Lagrange with virtual springs
+    strayed: Mapping[str, tuple[float, float]]  # m from the rose, springs of STRAYED_AT, by the formulas that close the loops
     exact: Derivations  # by multipliers: DeNOC, the recursion that all runs here go through
 
 
@@ -67,6 +70,7 @@ def claims(study: Study) -> list[Claim]:
         _cheaper(study),
         _too_stiff(study),
         _reactions(study),
+        _elongations(study),
     ]
 
 
@@ -186,3 +190,17 @@ def _reactions(study: Study) -> Claim:
            + f"), and a damper of {study.damping:g} N s/m takes the ringing out")  # fmt: skip
     what = f"spring forces give the reactions: error at Ks = {REACTIONS_AT}, N rms"
     return Claim(what, "yes", ours, ringing < FOLLOWS * size, why)
+
+
+def _elongations(study: Study) -> Claim:
+    """Section 6: constraints must express the elongation of the springs, otherwise the method gives no proper results."""
+    regular = {name: errors for name, errors in study.strayed.items() if name != "squared"}
+    proper = all(soft / stiff > CONVERGES for soft, stiff in regular.values())
+    soft, stiff = study.strayed["squared"]
+    why = ("springs push along the gradient of their formula, J^T Ks c: then any formula with independent gradients converges like "
+           "1/Ks, also lengths scaled by 3 and 1/2, or the angle and distance from a leg's base. The paper takes Ks c itself as "
+           "the force, which is right for elongations alone. A formula whose gradient vanishes where it holds, as a squared "
+           f"distance does, converges slowly ({soft / stiff:.1f} times a decade)")  # fmt: skip
+    ours = {name: f"{errors[0]:.1e} and {errors[1]:.1e}" for name, errors in study.strayed.items()}
+    what = "constraints must be elongations of the springs: largest distance from the rose in 2 s at Ks = 1e5 and 1e6, m"
+    return Claim(what, "else no proper results", ours, not proper, why)

@@ -1,4 +1,4 @@
-"""The rose, the errors and the cost for every Ks, as in Raoofian, Taghvaeipour and Kamali 2017, and what holds the loops."""
+"""Figures 1 to 6 and tables 1 and 2 of Raoofian, Taghvaeipour and Kamali 2017, the cost for every Ks, and what holds the loops."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.gallery.parallel_robot.claims import BELOW, PAPER_SECONDS, REACTIONS_AT, Study
+from pliant.gallery.parallel_robot import system as paper
+from pliant.gallery.parallel_robot.claims import BELOW, EXACT_SECONDS, PAPER_SECONDS, REACTIONS_AT, Study
 from pliant.gallery.parallel_robot.runs import Run, tip_forces
-from pliant.gallery.parallel_robot.system import LEGS, RADIUS, T_LOOP, rose
-from pliant.gallery.reproduction import label, panels, shared_legend
+from pliant.gallery.parallel_robot.system import LEGS, T_END, T_LOOP, rose
+from pliant.gallery.reproduction import Table, by_method, label, panels, schematic, shared_legend
+from pliant.results.result import Result
+from pliant.show import plot
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,69 +26,93 @@ TIME = "time, s"
 PATH: dict[str, Any] = {"color": "#f2b179", "linewidth": 3.2}
 OURS: dict[str, Any] = {"color": "#00408a", "linewidth": 0.8}
 FLOOR = 1e-17  # m or rad, drawn instead of zero on the logarithmic axis
-VIEW = 3.0 * RADIUS  # m, half of what is shown of the plane
-EXACT: dict[str, Any] = {"color": "black", "linewidth": 1.2, "label": "multipliers"}
+SHADES = ("#8c510a", "#d8b365", "#CC79A7", "#D55E00", "#E69F00", "#009E73", "#56B4E9", "#0072B2", "#000000")
+ENVELOPE = 10  # rows of 0.01 s: the errors oscillate faster than a page can show
+SHOWN = ("1e2", "1e3", "1e4", "1e5", "1e6", None)  # Ks of fig. 4; None: multipliers. 1e7 and 1e8 look like the last
+SOFT, APART = "1e1", 0.4  # Ks, and the time, s, at which figs. 1 and 3 show springs that have stretched
+TABLE_1 = Table(("quantity", "value", "unit"), (
+    ("l1", paper.UPPER, "m"), ("l2", paper.LOWER, "m"), ("side of the base S_B", paper.BASE, "m"),
+    ("side of the platform S_P", paper.PLATFORM, "m"), ("m1", paper.MASS_UPPER, "kg"), ("m2", paper.MASS_LOWER, "kg"),
+    ("m_P", paper.MASS_PLATFORM, "kg"), ("I1", paper.INERTIA_UPPER, "kg m^2"), ("I2", paper.INERTIA_LOWER, "kg m^2"),
+    ("I_P", paper.INERTIA_PLATFORM, "kg m^2"), ("r0", paper.RADIUS, "m"),
+))  # fmt: skip
 Series = Callable[[Run], Floats]
 
 
-def figures(study: Study) -> Mapping[str, Callable[[], Figure]]:
+def figures(study: Study, methods: Mapping[str, Result]) -> Mapping[str, Callable[[], Figure] | Table]:
     """Functions that draw, by name."""
+    apart = study.tight[SOFT].result
     return {
-        "rose": partial(_roses, study),
-        "constraint_error": partial(_errors, study, {"sum |c|, m": lambda run: run.constraint_error}),
-        "position_error": partial(
+        "fig01": schematic(apart, APART),
+        "fig02": schematic(study.multipliers.result),
+        "fig03": lambda: plot.mechanism(apart, times=(0.0, 0.5 * APART, APART)),
+        "fig04": partial(_roses, study),
+        "fig05": partial(_errors, study, {"e_C = log10(sum |c|)": lambda run: run.constraint_error}),
+        "fig06": partial(
             _errors,
             study,
-            {"| |r| - |rbar| |, m": lambda run: run.position_error, "angle of the platform, rad": lambda run: np.abs(run.angle)},
+            {"e_P = log10 | |r| - |rbar| |": lambda run: run.position_error, "log10 |angle|, rad": lambda run: np.abs(run.angle)},
         ),
+        "table1": TABLE_1,
+        "table2": _times(study),
         "cost": partial(_cost, study),
+        "methods": by_method(study.rk45[REACTIONS_AT].result, methods, "platform.x", "platform.y", "platform.angle"),
         "reactions": partial(_reactions, study),
         "inverse": partial(_inverse, study),
     }  # fmt: skip
 
 
+def _times(study: Study) -> Table:
+    """Table 2: the paper's seconds, and our evaluations and seconds by the same method and tolerance."""
+    rows = [(ks, PAPER_SECONDS[ks], run.evaluations, run.wall) for ks, run in study.rk45.items()]
+    exact = study.multipliers_rk45
+    return Table(
+        ("Ks, N/m", "paper, s", "ours, evaluations", "ours, s (varies with the computer)"),
+        (*rows, ("multipliers", EXACT_SECONDS, exact.evaluations, exact.wall)),
+    )
+
+
 def _roses(study: Study) -> Figure:
-    """Three roses of the platform for every closure, with tight tolerances, drawn over the path."""
-    figure, axes = panels(3, 3, width=10.0, height=3.2, sharex=True, sharey=True)
-    path = np.column_stack(rose(np.linspace(0.0, T_LOOP, 401))[0])
-    runs = {"multipliers": study.multipliers, **{f"springs, Ks = {ks} N/m": run for ks, run in study.tight.items()}}
-    for panel, (name, run) in zip(axes.flat, runs.items(), strict=True):
-        panel.plot(1e3 * path[:, 0], 1e3 * path[:, 1], label="the rose", **PATH)
+    """Fig. 4: the rose, and what the platform makes of it in three rounds with springs, with tight tolerances."""
+    figure, axes = panels(2, 3, width=10.0, height=3.3)
+    path = 1e3 * np.column_stack(rose(np.linspace(0.0, T_LOOP, 401))[0])
+    for panel, ks in zip(axes.flat, SHOWN, strict=True):
+        run = study.multipliers if ks is None else study.tight[ks]
+        panel.plot(path[:, 0], path[:, 1], label="the rose", **PATH)
         panel.plot(1e3 * run.position[:, 0], 1e3 * run.position[:, 1], label="centre of the platform", **OURS)
-        panel.set(xlim=(-1e3 * VIEW, 1e3 * VIEW), ylim=(-1e3 * VIEW, 1e3 * VIEW))
-        panel.set_aspect("equal", adjustable="box")
-        label(panel, name)
-    for panel in axes[-1]:
-        panel.set_xlabel("x, mm")
-    for panel in axes[:, 0]:
-        panel.set_ylabel("y, mm")
+        panel.set_aspect("equal", adjustable="datalim")
+        far = 1e3 * float(np.max(run.distance))
+        label(panel, f"{'multipliers' if ks is None else f'Ks = {ks} N/m'}: {far:.2g} mm off at most", "x, mm", "y, mm")
     shared_legend(figure, axes.flat[0])
     return figure
 
 
 def _errors(study: Study, rows: Mapping[str, Series]) -> Figure:
-    """A quantity over time for every Ks: tight tolerances on the left, the paper's method on the right."""
-    figure, axes = panels(len(rows), 2, height=3.4, sharex=True, sharey="row")
-    shades = _shades(len(study.tight))
-    columns = (("DOP853, rtol 1e-12", study.multipliers, study.tight),
-               ("ode45, rtol 1e-3", study.multipliers_rk45, study.rk45))  # fmt: skip
+    """Logarithms of errors for every Ks, the largest within 0.1 s: by the paper's method, and with tight tolerances."""
+    figure, axes = panels(len(rows), 2, height=3.8, sharex=True)
+    columns = (("modified DeNOC, ode45, rtol 1e-3", study.multipliers_rk45, study.rk45),
+               ("the same, DOP853, rtol 1e-12", study.multipliers, study.tight))  # fmt: skip
     for k, (unit, series) in enumerate(rows.items()):
         for panel, (name, exact, runs) in zip(axes[k], columns, strict=True):
-            for (ks, run), shade in zip(runs.items(), shades, strict=True):
-                panel.semilogy(run.time[1:], np.maximum(series(run)[1:], FLOOR), color=shade, linewidth=0.7, label=f"Ks = {ks}")
-            panel.semilogy(exact.time[1:], np.maximum(series(exact)[1:], FLOOR), **EXACT)
+            for number, (ks, run) in enumerate({**runs, "multipliers": exact}.items()):
+                _draw_error(panel, run, series, ks, {"color": SHADES[number], "linestyle": "-" if number % 2 else "--"})
             if k == 0:
-                panel.axhline(10.0**BELOW, color="red", linewidth=1.2, linestyle="--", label=f"log10 = {BELOW:g}: 0.01 mm")
-                panel.axhline(np.exp(BELOW), color="red", linewidth=0.8, linestyle=":", label=f"ln = {BELOW:g}")
+                panel.axhline(BELOW, color="red", linewidth=1.2, linestyle=":")
+                panel.text(0.02, BELOW + 0.15, f"{BELOW:g}: 0.01 mm", color="red", fontsize="small")
+            panel.set_xlim(0.0, T_END + 0.9)
             label(panel, name if k == 0 else "", TIME if k == len(rows) - 1 else "", unit if panel is axes[k, 0] else "")
-    shared_legend(figure, axes[0, 0])
     return figure
 
 
-def _shades(count: int) -> list[Any]:
-    from matplotlib import colormaps
-
-    return [colormaps["turbo"](0.05 + 0.9 * k / (count - 1)) for k in range(count)]
+def _draw_error(panel: Any, run: Run, series: Series, name: str, style: dict[str, Any]) -> None:
+    """The upper envelope of an error, named at its end."""
+    error = np.log10(np.maximum(series(run)[1:], FLOOR))
+    count = error.size // ENVELOPE
+    largest = error[: count * ENVELOPE].reshape(count, ENVELOPE).max(axis=1)
+    time = run.time[1 : count * ENVELOPE + 1].reshape(count, ENVELOPE).mean(axis=1)
+    panel.plot(time, largest, linewidth=1.4, label=name, **style)
+    panel.annotate(name, (time[-1], largest[-1]), xytext=(4, 0), textcoords="offset points", va="center", fontsize="x-small",
+                   color=style["color"])  # fmt: skip
 
 
 def _cost(study: Study) -> Figure:

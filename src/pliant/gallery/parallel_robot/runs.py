@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import SolveError
-from pliant.gallery.parallel_robot.system import LEGS, efforts_on_the_rose, parallel_robot, rose
+from pliant.gallery.parallel_robot.system import LEGS, T_LOOP, constrained_robot, efforts_on_the_rose, parallel_robot, rose
 from pliant.gallery.reproduction import swept
 from pliant.integrate.methods.method import DOP853, ODE45, DormandPrince, Method
 from pliant.results.result import Result
@@ -112,11 +112,12 @@ def run(
     damping: float = 0.0,
     prestretched: bool = False,
     times: Floats = GRID,
+    formulation: str = "articulated",
 ) -> Run:
     """The robot driven by the torques of the rose. Defaults: tight tolerances if no method, exact closures if no stiffness."""
     method = method or tight(stiffness, prestretched)
     system = parallel_robot(stiffness, damping=damping, prestretched=prestretched)
-    return Run(_finished(simulate(compile_system(system), float(times[-1]), method=method, save=times.tolist())))
+    return Run(_finished(simulate(compile_system(system, formulation), float(times[-1]), method=method, save=times.tolist())))
 
 
 def run_springs(names: Sequence[str], method: Method | None = None, **start: Any) -> dict[str, Run]:
@@ -131,6 +132,13 @@ def run_springs(names: Sequence[str], method: Method | None = None, **start: Any
             results = swept(parallel_robot, axes, settings, executor=alone) if fitting else []
             runs |= {name: Run(result) for name, result in zip(fitting, results, strict=True)}
     return runs
+
+
+def strayed(formulas: str, stiffness: float) -> float:
+    """How far the robot leaves its rose in the first turn, m, with penalty springs on these formulas."""
+    times = GRID[GRID <= T_LOOP]
+    done = simulate(constrained_robot(formulas, stiffness), T_LOOP, method=DOP853(rtol=1e-9, atol=1e-12), save=times.tolist())
+    return float(np.max(Run(_finished(done)).distance))
 
 
 def tight(stiffness: float | None, prestretched: bool) -> Method:

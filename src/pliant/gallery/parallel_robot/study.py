@@ -11,30 +11,56 @@ from typing import Any
 
 import numpy as np
 
-from pliant.gallery.parallel_robot.claims import REACTIONS_AT, Study, claims
+from pliant.gallery.parallel_robot.claims import REACTIONS_AT, STRAYED_AT, Study, claims
 from pliant.gallery.parallel_robot.figures import figures
-from pliant.gallery.parallel_robot.runs import OTHER_RULES, PAPERS, STIFFNESSES, Run, derivations, inverse, run, run_springs
+from pliant.gallery.parallel_robot.runs import (
+    OTHER_RULES,
+    PAPERS,
+    STIFFNESSES,
+    Run,
+    derivations,
+    inverse,
+    run,
+    run_springs,
+    strayed,
+)
 from pliant.gallery.parallel_robot.system import T_LOOP
-from pliant.gallery.reproduction import Progress, Summary, save_figures, save_result, summary_of, write_summary
+from pliant.gallery.reproduction import (
+    PNG,
+    Pictures,
+    Progress,
+    Summary,
+    save_figures,
+    save_result,
+    summary_of,
+    with_methods,
+    write_summary,
+)
 
 COMPUTING = 0.8  # of the whole
 DAMPING = 100.0  # N s/m: gives damping ratios of 0.026 to 0.080 for the six oscillations at REACTIONS_AT
 STARTS: dict[str, Any] = {"c(0) = 0": {}, "prestretched": {"prestretched": True}, "damped": {"damping": DAMPING}}
 STIFFEST = ("1e6", "1e7", "1e8")  # Ks run with another step control too
 CALM = ("1e4", "1e5", "1e6")  # Ks run from a prestretched start too
+FORMULAS = ("elongations", "scaled", "polar", "squared")  # that close the loops
 LOOP_ROWS = 401
 BEGINNING = np.linspace(0.0, 0.2, 1001)  # s: enough rows for oscillations of 255 Hz
 
 
-def reproduce(out: Path, progress: Progress) -> Summary:
+def reproduce(out: Path, progress: Progress, pictures: Pictures = PNG) -> Summary:
     """Run, draw and write everything into a folder that exists; returns what summary.json holds."""
     study = compute(progress)
     runs = cases(study)
     for name, done in runs.items():
         save_result(out, name.replace("/", "-"), done.result)
-    save_figures(out, figures(study), progress, COMPUTING)
+    methods = {
+        f"{formulation}, Ks = {REACTIONS_AT}": run(STIFFNESSES[REACTIONS_AT], PAPERS, formulation=formulation).result
+        for formulation in ("denoc", "lagrange")
+    }
+    save_figures(out, figures(study, methods), progress, COMPUTING, pictures)
     entries = {name: done.case for name, done in runs.items()}
     summary = summary_of("parallel-robot", entries, claims(study), study, inverse=study.inverse.case)
+    summary = with_methods(summary, methods)
     write_summary(out, summary)
     progress("done", 1.0)
     return summary
@@ -70,5 +96,6 @@ def compute(progress: Progress) -> Study:
         inverse=inverse(),
         loop=inverse(np.linspace(0.0, T_LOOP, LOOP_ROWS).tolist()),
         sprung=derivations(tight[REACTIONS_AT], STIFFNESSES[REACTIONS_AT], ("denoc", "lagrange")),
+        strayed={name: (strayed(name, STRAYED_AT[0]), strayed(name, STRAYED_AT[1])) for name in FORMULAS},
         exact=derivations(exact, None, ("denoc", "articulated")),
     )

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from pliant.model.frame import Frame
 from pliant.model.joint import Planar, Revolute
 from pliant.model.rigid import RigidBody
 from pliant.model.system import System
@@ -24,6 +26,7 @@ BASE, PLATFORM = 1.2, 0.4  # m, sides of the two equilateral triangles
 CORNERS = tuple(deg(angle) for angle in (210.0, 330.0, 90.0))  # of both triangles, seen from their centres
 RADIUS, T_LOOP, T_END = 0.05, 2.0, 6.0  # m, s, s: three roses
 
+SQUARED_OVER = 0.01  # m, so that a squared distance is in m too
 INSTANT = 1e-4  # s, for the rate of a force by differences: good to 1e-5 of itself
 
 Pair = tuple[Scalar, Scalar]
@@ -196,6 +199,39 @@ def parallel_robot(
         by = "multipliers" if stiffness is None else "springs"
         system.close(f"pin {leg}", "point", tip, platform.at(leg), by=by, stiffness=stiffness, damping=damping)
     return system
+
+
+def constrained_robot(formulas: str, stiffness: float) -> System:
+    """The robot with its loops closed by penalty springs on formulas that vanish where the pins meet.
+
+    formulas: "elongations" of springs along x and y, as in the paper; the same "scaled" by 3 and 1/2; "polar": the angle and the
+    distance from the leg's base; "squared": the square of the distance alone.
+    """
+    system = parallel_robot()
+    system.closures.clear()
+    for k, leg in enumerate(LEGS):
+        tip, pin = system.handle(f"lower {leg}").tip, system.handle("platform").at(leg)
+        for row, (formula, unit) in enumerate(_vanishing(formulas, tip, pin, system.ground.moved(BASE_PINS[k]))):
+            system.constrain(f"pin {leg} {row}", formula, unit=unit, by="springs", stiffness=stiffness)
+    return system
+
+
+def _vanishing(formulas: str, tip: Frame, pin: Frame, base: Frame) -> list[tuple[Callable[..., Scalar], str]]:
+    """Formulas of (t, q, v) with their units."""
+
+    def turned(t: Scalar, q: Any, v: Any) -> Scalar:
+        a, b = q.position(tip, base), q.position(pin, base)
+        return atan2(_turn(b, a), _dot(a, b))
+
+    def along(axis: int, size: float) -> Callable[..., Scalar]:
+        return lambda t, q, v: size * (q.position(tip)[axis] - q.position(pin)[axis])
+
+    if formulas == "polar":
+        return [(turned, "rad"), (lambda t, q, v: q.distance(tip, base) - q.distance(pin, base), "m")]
+    if formulas == "squared":
+        return [(lambda t, q, v: sum((q.position(tip)[k] - q.position(pin)[k]) ** 2 for k in (0, 1)) / SQUARED_OVER, "m")]
+    sizes = {"elongations": (1.0, 1.0), "scaled": (3.0, 0.5)}[formulas]
+    return [(along(axis, size), "m") for axis, size in enumerate(sizes)]
 
 
 def _link(length: float, mass: float, inertia: float) -> RigidBody:

@@ -1,4 +1,4 @@
-"""Figures 4 to 8 of Ebrahimi, Nouri and Salahshoor, and one which shows that the double hit is an artefact of the mesh."""
+"""Figures 1 to 8 and table 1 of Ebrahimi, Nouri and Salahshoor; and that the double hit is an artefact of the mesh."""
 
 from __future__ import annotations
 
@@ -9,10 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.gallery.reproduction import label, panels, shared_legend
+from pliant.gallery.reproduction import Table, by_method, label, panels, schematic, shared_legend
+from pliant.gallery.slider_crank import system as paper
 from pliant.gallery.slider_crank.claims import Study
 from pliant.gallery.slider_crank.runs import TURN, Run
-from pliant.gallery.slider_crank.system import TOUCH
+from pliant.gallery.slider_crank.system import RESTITUTION, SLIDER_MASS, SPHERE, STEEL, TOUCH, slider_crank
+from pliant.model.hertz import hertz_stiffness
+from pliant.model.normal_law import Hertz
+from pliant.results.result import Result
+from pliant.show import plot
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,22 +30,43 @@ STYLES: dict[str, dict[str, Any]] = {
     "damped": {"color": "#00408a", "linewidth": 1.3},
     "rigid rod": {"color": "grey", "linewidth": 0.9, "linestyle": ":"},
 }
+BENT, FIG_1_SCALE = 0.05, 3.0  # s, and times the deformation, of fig. 1
+TABLE_1 = Table(("quantity", "value", "unit"), (
+    ("crank", paper.CRANK, "m"), ("rod", paper.ROD, "m"), ("radius of both", paper.RADIUS, "m"),
+    ("density", STEEL.density, "kg/m^3"), ("E", STEEL.E, "Pa"), ("slider", SLIDER_MASS, "kg"),
+    ("radius of the spheres", SPHERE, "m"), ("obstacle at", paper.OBSTACLE, "m"), ("restitution", RESTITUTION, "1"),
+    ("damping ratios", paper.RATIOS, "1"), ("initial angle", paper.START, "rad"), ("initial speed", paper.SPEED, "rad/s"),
+))  # fmt: skip
 MATERIAL_COLOURS = {"steel": "#00408a", "copper": "#c8691c", "aluminium": "#4a9b7f"}
 ZOOM = (0.0367, 0.0371)  # s, the double hit
 ZOOM_ELEMENTS = (0.03675, 0.03725)  # s, all meshes
 WIDE = (0.0364, 0.0373)  # s, the impacts of all rods
 
 
-def figures(study: Study) -> Mapping[str, Callable[[], Figure]]:
-    """Functions that draw, by name."""
+def figures(study: Study, methods: Mapping[str, Result]) -> Mapping[str, Callable[[], Figure] | Table]:
+    """Functions that draw, by name; numbers are the paper's."""
+    one = study.undamped[1]
     return {
-        "fig04_slider_position": partial(_motion, study, lambda run: run.slider_x, "slider position, m", TOUCH),
-        "fig05_slider_velocity": partial(_motion, study, lambda run: run.slider_v, "slider velocity, m/s"),
-        "fig06_mid_deflection": partial(_motion, study, lambda run: 1e3 * run.v_mid, "mid-point deflection, mm"),
-        "fig07_energy_loss": partial(_energy_loss, study),
-        "fig08_materials": partial(_materials, study),
+        "fig01": schematic(one.result, BENT, scale=FIG_1_SCALE),
+        "fig02": partial(_spheres, one.contacts[0].entry_speed),
+        "fig03": schematic(one.result),
+        "fig04": partial(_motion, study, lambda run: run.slider_x, "slider position, m", TOUCH),
+        "fig05": partial(_motion, study, lambda run: run.slider_v, "slider velocity, m/s"),
+        "fig06": partial(_motion, study, lambda run: 1e3 * run.v_mid, "mid-point deflection, mm"),
+        "fig07": partial(_energy_loss, study),
+        "fig08": partial(_materials, study),
         "elements": partial(_elements, study),
+        "methods": by_method(one.result, methods, "crank.angle", "rod.y1", "rod.axial1"),
+        "table1": TABLE_1,
     }
+
+
+def _spheres(speed: float) -> Figure:
+    """Fig. 2: the force between the two spheres over their overlap, in the first impact, of the slider alone."""
+    (pair,) = slider_crank().contacts.values()
+    elastic = Hertz(stiffness=hertz_stiffness(SPHERE, STEEL, SPHERE, STEEL))
+    laws = {f"Lankarani-Nikravesh, {RESTITUTION:g} asked": pair.normal, "Hertz": elastic}
+    return plot.law(laws, speed=speed, mass=SLIDER_MASS)
 
 
 def _compared(study: Study) -> dict[str, Run]:

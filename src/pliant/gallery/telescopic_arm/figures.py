@@ -1,4 +1,4 @@
-"""Figures 3 to 8 of Korayem, Shafei and Dehkordi for the consistent and the published model, and figures beyond the paper."""
+"""Figures 1 to 8 and table 1 of Korayem, Shafei and Dehkordi, consistent and as published, and figures beyond the paper."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.gallery.reproduction import label, panels, shared_legend
+from pliant.gallery.reproduction import Table, by_method, label, panels, schematic, shared_legend
+from pliant.gallery.telescopic_arm import system as paper
 from pliant.gallery.telescopic_arm.claims import Study
 from pliant.gallery.telescopic_arm.runs import Run
 from pliant.gallery.telescopic_arm.system import FORCES, LENGTH, MODE_COUNTS, MODELS, START
@@ -30,31 +31,44 @@ MODE_STYLES: Mapping[int, dict[str, Any]] = {
     3: {"color": "#00306b", "linewidth": 0.8},
 }
 TIME = "time, s"
+FIG_1_SCALE = 400.0  # of the deformation
+TABLE_1 = Table(("quantity", "value", "unit"), (
+    ("length L", LENGTH, "m"), ("cross-section A", paper.AREA, "m^2"), ("second moment I", paper.INERTIA, "m^4"),
+    ("mass per length mu", paper.MU, "kg/m"), ("E", paper.YOUNG, "Pa"), ("G", paper.SHEAR, "Pa"),
+    ("g (the plane must be horizontal)", paper.GRAVITY, "m/s^2"),
+))  # fmt: skip
 FLOOR = 1e-17  # J, drawn instead of zero on the logarithmic axis
 FIRST = 0.05  # s of the prescribed motion, enlarged
 ZOOM = (0.25, 0.45)  # s, where the pull reverses
 
 
-def figures(study: Study) -> Mapping[str, Callable[[], Figure]]:
-    """Functions that draw, by name; 3 to 8 are the paper's numbers."""
+def figures(study: Study) -> Mapping[str, Callable[[], Figure] | Table]:
+    """Functions that draw, by name; numbers are the paper's."""
     over_time = partial(_both_models, study)
+    published = study.formulations["as-published"]
+    others = {"Gibbs-Appell recursion": published["gibbs_appell"], **study.methods}
+    names = ("arm.angle", "arm.extension", "arm.y1")
     return {
-        "fig03_angle": partial(over_time, "q", 1.0, "angle q, rad"),
-        "fig04_angular_velocity": partial(over_time, "q_dot", 1.0, "angular velocity, rad/s", near=True),
-        "fig05_modal_coordinate": partial(over_time, "delta1", 1e3, "mode weight δ, mm", near=True),
-        "fig06_modal_rate": partial(over_time, "delta1_dot", 1e3, "rate of δ, mm/s", near=True),
-        "fig07_length": partial(over_time, "l", 1.0, "free length l, m"),
-        "fig08_length_rate": partial(over_time, "l_dot", 1.0, "rate of l, m/s"),
+        "fig01": schematic(study.example("consistent").result, 0.3, scale=FIG_1_SCALE),
+        "fig02": schematic(study.example("consistent").result),
+        "fig03": partial(over_time, "q", 1.0, "angle q, rad"),
+        "fig04": partial(over_time, "q_dot", 1.0, "angular velocity, rad/s", near=True),
+        "fig05": partial(over_time, "delta1", 1e3, "mode weight δ, mm", near=True),
+        "fig06": partial(over_time, "delta1_dot", 1e3, "rate of δ, mm/s", near=True),
+        "fig07": partial(over_time, "l", 1.0, "free length l, m"),
+        "fig08": partial(over_time, "l_dot", 1.0, "rate of l, m/s"),
         "energy": partial(_energies, study),
         "modes": partial(_tips, study),
         "inverse": partial(_efforts, study),
         "slow_extension": partial(_extensions, study),
+        "methods": by_method(published["articulated"].result, {name: run.result for name, run in others.items()}, *names),
+        "table1": TABLE_1,
     }
 
 
 def _both_models(study: Study, name: str, scale: float, unit: str, near: bool = False) -> Figure:
     """One quantity with both forces: the whole run, a part of it enlarged, and the difference between the two models."""
-    figure, axes = panels(3 if near else 2, len(FORCES), height=2.4)
+    figure, axes = panels(3 if near else 2, len(FORCES), height=2.4, height_ratios=(2.0, 1.5, 1.0) if near else (2.0, 1.0))
     for column, force in zip(axes.T, FORCES, strict=True):
         runs = {model: study.example(model, force) for model in reversed(MODELS)}
         for model, run in runs.items():

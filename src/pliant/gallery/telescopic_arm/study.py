@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pliant.gallery.reproduction import Progress, Summary, save_figures, save_result, summary_of, write_summary
+from pliant.analysis.operation_counts import count_operations
+from pliant.gallery.reproduction import PNG, Pictures, Progress, Summary, save_figures, save_result, summary_of, write_summary
 from pliant.gallery.telescopic_arm.claims import WITNESSES, Study, claims
 from pliant.gallery.telescopic_arm.figures import figures
 from pliant.gallery.telescopic_arm.runs import continuation, extend, inverse, run
-from pliant.gallery.telescopic_arm.system import FORCES, GRAVITY, MODE_COUNTS, MODELS, telescopic_arm
-from pliant.integrate.methods.method import RK4, RKF45, DormandPrince, Method
+from pliant.gallery.telescopic_arm.system import FORCES, GRAVITY, MODE_COUNTS, MODELS, arms_in_line, telescopic_arm
+from pliant.integrate.methods.method import ODE23, ODE45, RK4, RKF45, DormandPrince, Method
 from pliant.run.prepare import compile_system
 
 COMPUTING = 0.3  # fraction of the progress: figures take longer than runs
@@ -24,17 +25,19 @@ METHODS: dict[str, Method] = {
     "Runge-Kutta 4, 0.1 ms": RK4(step=1e-4),
     "Runge-Kutta 4, 0.2 ms": RK4(step=2e-4),
 }
+MATLAB = {"ode45": ODE45, "ode23": ODE23}
 COARSE = ("Runge-Kutta 4 with 1 ms", RK4(step=1e-3))
+LINKS = (1, 3)  # whose operations are counted
 EXTENSION_ROWS = 4000
 REPEAT = 5  # runs of each case, for the time they take
 
 
-def reproduce(out: Path, progress: Progress) -> Summary:
+def reproduce(out: Path, progress: Progress, pictures: Pictures = PNG) -> Summary:
     """Run, draw and write everything into a folder that exists; returns what summary.json holds."""
     study = compute(progress)
     for name, done in study.runs.items():
         save_result(out, name.replace("/", "-"), done.result)
-    save_figures(out, figures(study), progress, COMPUTING)
+    save_figures(out, figures(study), progress, COMPUTING, pictures)
     cases = {name: done.case for name, done in study.runs.items()}
     asked = {name: done.case for name, done in study.inverse.items()}
     summary = summary_of("telescopic-arm", cases, claims(study), study, inverse=asked)
@@ -64,5 +67,8 @@ def compute(progress: Progress) -> Study:
         methods={name: run("as-published", method=method) for name, method in METHODS.items()},
         coarse=(COARSE[0], run("as-published", method=COARSE[1])),
         operations={name: compile_system(telescopic_arm(), name).rhs.operations for name in (*RECURSIONS, "lagrange")},
+        inverse_operations={n: count_operations(arms_in_line(n)) for n in LINKS},
+        matlab={name: run("as-published", method=solver()) for name, solver in MATLAB.items()},
+        matlab_finer={name: run("as-published", method=solver(rtol=1e-6, atol=1e-9)) for name, solver in MATLAB.items()},
         four_modes_until=continuation("consistent", modes=4)[1],
     )

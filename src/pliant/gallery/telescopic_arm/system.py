@@ -56,6 +56,14 @@ def telescopic_arm(model: str = "consistent", force: float = 10.0, modes: int = 
     return system
 
 
+def arms_in_line(count: int) -> System:
+    """Arms on each other's tips, all with revolute-prismatic joints, as in the paper's general equations."""
+    system, on = System(f"{count} telescopic arms", gravity=(0.0, 0.0)), None
+    for k in range(count):
+        on = system.add(f"arm{k + 1}", link("consistent", 1), joint=Revolute(), on=on).tip
+    return system
+
+
 def turning(t: Any) -> Any:
     """q of the inverse dynamics, rad."""
     return 0.5 * sin(pi * t) ** 2

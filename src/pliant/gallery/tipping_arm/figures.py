@@ -1,4 +1,4 @@
-"""Figures 2 to 5 of Wang, Yan, Fang and Jin 2012, and cases beyond them: softer walls, more modes, all terms, the other fall."""
+"""Figures 1 to 5 and table 1 of Wang, Yan, Fang and Jin 2012, and beyond: softer walls, more modes, all terms, the other fall."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.gallery.reproduction import label, panels, shared_legend
+from pliant.gallery.reproduction import Table, by_method, label, panels, schematic, shared_legend
 from pliant.gallery.tipping_arm.claims import EXACT_SPIN_UP, SOFTER, Study
 from pliant.gallery.tipping_arm.runs import Run
 from pliant.gallery.tipping_arm.spin_up import RISE, STIFFENINGS
-from pliant.gallery.tipping_arm.system import ALPHA
+from pliant.gallery.tipping_arm.system import ALPHA, AREA, DENSITY, INERTIA, LENGTH, START, STIFFNESS, YOUNG
+from pliant.results.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,15 +25,22 @@ Series = Callable[[Run], Floats]
 COLOURS = {0.5: "#d1731c", 1.0: "#1f5fa8", 2.0: "#2f8f4e"}  # by EI
 DAMPINGS = (0.0, ALPHA)
 TIME, SINCE = "time, s", "time since the first touch, ms"
+TABLE_1 = Table(("quantity", "value", "unit"), (
+    ("density rho", DENSITY, "kg/m^3"), ("length l", LENGTH, "m"), ("cross-section S", AREA, "m^2"), ("E", YOUNG, "Pa"),
+    ("I (printed as an inertia, kg m^2)", INERTIA, "m^4"), ("initial angle theta_0", START, "rad"),
+    ("contact stiffness k (printed in N/m)", STIFFNESS, "N/m^1.5"),
+))  # fmt: skip
 KNOCK = (-10.0, 90.0)  # µs since the first touch
 IMPACT = (-1.0, 12.0)  # ms since the first touch
 TURNING = (-1.0, 30.0)  # ms since the first touch
 VIBRATION = (-5.0, 60.0)  # ms since the first touch
 
 
-def figures(study: Study) -> Mapping[str, Callable[[], Figure]]:
+def figures(study: Study, methods: Mapping[str, Result]) -> Mapping[str, Callable[[], Figure] | Table]:
     """Functions that draw, by name."""
+    ours = study.drawn()[1].result
     return {
+        "fig01": schematic(ours),
         "fig02": partial(_contact_force, study),
         "fig03": partial(_joint_angle, study),
         "fig04": partial(_angular_velocity, study),
@@ -42,6 +50,8 @@ def figures(study: Study) -> Mapping[str, Callable[[], Figure]]:
         "as_published": partial(_as_published, study),
         "swing135": partial(_other_geometry, study),
         "spin_up": partial(_spin_up, study),
+        "methods": by_method(ours, methods, "arm.angle", "tip_deflection arm y"),
+        "table1": TABLE_1,
     }
 
 
@@ -75,17 +85,19 @@ def _tip(run: Run) -> Floats:
 
 
 def _contact_force(study: Study) -> Figure:
-    """Fig. 2: the run, the impact, the first knock."""
-    figure, axes = panels(2, 3, height=3.0, width_ratios=(1.0, 1.5, 1.0))
-    for row, alpha in zip(axes, DAMPINGS, strict=True):
+    """Fig. 2: a, the impact of each arm with the peak of every knock; b, the first knock enlarged."""
+    figure, axes = panels(4, 2, height=1.7)
+    for column, alpha in zip(axes.T, DAMPINGS, strict=True):
         runs = study.drawn(alpha=alpha)
-        _draw(row[0], runs, _force)
-        _draw_since(row[1], runs, _force, IMPACT)
-        _draw_knock(row[2], runs)
-        label(row[0], f"alpha = {alpha:g} 1/s: the run", TIME, "contact force, kN")
-        label(row[1], "the impact", SINCE)
-        label(row[2], "the first knock", "time since the first touch, µs")
-    shared_legend(figure, axes[0, 1])
+        for panel, run in zip(column, runs, strict=False):
+            _draw_since(panel, [run], _force, IMPACT)
+            for knock in run.knocks:
+                at = 1e3 * (knock.peak_time - run.first_touch), 1e-3 * knock.peak_force
+                panel.annotate(f"{knock.peak_force:.0f} N", at, xytext=(4, -4), textcoords="offset points", fontsize="x-small")
+            panel.set_ylim(0.0, 3.4)
+            label(panel, f"a: EI x{run.case.bending:g}, {_damped(alpha)}", SINCE if run is runs[-1] else "", "force, kN")
+        _draw_knock(column[3], runs)
+        label(column[3], "b: the first knock, all three", "time since the first touch, µs", "force, kN")
     return figure
 
 
@@ -119,16 +131,31 @@ def _joint_angle(study: Study) -> Figure:
 
 
 def _angular_velocity(study: Study) -> Figure:
-    """Fig. 4."""
-    figure, axes = panels(2, 2, height=3.0)
-    for row, alpha in zip(axes, DAMPINGS, strict=True):
-        runs = study.drawn(alpha=alpha)
-        _draw(row[0], runs, lambda run: run.speed, 0.6)
-        _draw_since(row[1], runs, lambda run: run.speed, TURNING)
-        label(row[0], _damped(alpha), TIME, "angular velocity, rad/s")
-        label(row[1], "the impact", SINCE)
-    shared_legend(figure, axes[0, 1])
+    """Fig. 4: of each arm, without structural damping and with it; the range of the vibration, and the impact enlarged."""
+    figure, axes = panels(3, 2, height=2.2, sharey=True)
+    for row, free, damped in zip(axes, *(study.drawn(alpha=alpha) for alpha in DAMPINGS), strict=True):
+        for run, colour in ((free, COLOURS[free.case.bending]), (damped, "#222222")):
+            since = 1e3 * (run.time - run.first_touch)
+            near = (since >= TURNING[0]) & (since <= TURNING[1])
+            row[1].plot(since[near], run.speed[near], color=colour, linewidth=1.1, label=_damped(run.case.alpha))
+            if run is free:
+                middle, low, high = _range(run.time, run.speed)
+                row[0].fill_between(middle, low, high, color=colour, alpha=0.35, linewidth=0.0, label="range within 10 ms")
+                row[0].plot(middle, 0.5 * (low + high), color=colour, linewidth=1.0, label="its middle")
+            else:
+                row[0].plot(run.time, run.speed, color=colour, linewidth=0.8, label=_damped(run.case.alpha))
+        label(row[0], f"EI x{free.case.bending:g}", TIME if free.case.bending == 2.0 else "", "angular velocity, rad/s")
+        label(row[1], "the impact", SINCE if free.case.bending == 2.0 else "")
+        for panel in row:
+            panel.legend(fontsize="x-small", loc="upper right")
     return figure
+
+
+def _range(time: Floats, series: Floats, width: float = 1e-2) -> tuple[Floats, Floats, Floats]:
+    """Middles of intervals of this width, s, and the lowest and highest value in each."""
+    edges = np.arange(time[0], time[-1], width)
+    parts = np.split(series, np.searchsorted(time, edges[1:]))
+    return edges + 0.5 * width, np.array([part.min() for part in parts]), np.array([part.max() for part in parts])
 
 
 def _tip_deflection(study: Study) -> Figure:

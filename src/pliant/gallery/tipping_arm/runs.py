@@ -18,7 +18,7 @@ from pliant.beams import beam_shapes
 from pliant.dynamics.tree import build_tree
 from pliant.errors import SolveError
 from pliant.gallery.reproduction import swept
-from pliant.gallery.tipping_arm.system import Case, arm, tipping_arm
+from pliant.gallery.tipping_arm.system import Case, arm, body_and_arm, tipping_arm
 from pliant.integrate.methods.method import DOP853, Method
 from pliant.model.beam import Beam
 from pliant.model.parameter import Parameter
@@ -32,6 +32,7 @@ Floats = NDArray[np.float64]
 
 TIGHT = DOP853(rtol=1e-12, atol=1e-14)
 T_END = {"down45": 1.0, "swing135": 1.3}  # s: after the rebound, before the arm returns to the wall
+BODY_T_END = 0.004  # s: the first knock of body and arm is over
 PAUSE = 0.02  # s: knocks less than this apart are one cluster
 AFTER = (0.0, 0.15)  # s after the first cluster: where the vibration of the tip is measured
 LATE = (0.25, 0.30)  # s after the first cluster: where the remaining vibration is measured
@@ -211,6 +212,11 @@ def run(case: Case, method: Method = TIGHT, t_end: float | None = None) -> Run:
     if not result.ok:
         raise SolveError(f"{system.name}: {result.message}")
     return Run(case, result)
+
+
+def first_knock(locked: bool, raised: float) -> float:
+    """The peak force of the first knock of body and arm, N."""
+    return float(simulate(body_and_arm(locked, raised), BODY_T_END, method=TIGHT).contacts[0].peak_force)
 
 
 def run_all(tell: Callable[[float], None] | None = None, t_end: float | None = None, **axes: Sequence[Any]) -> list[Run]:

@@ -10,29 +10,44 @@ from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
-from pliant.gallery.reproduction import Progress, Summary, save_figures, save_result, summary_of, write_summary
+from pliant.gallery.reproduction import (
+    PNG,
+    Pictures,
+    Progress,
+    Summary,
+    save_figures,
+    save_result,
+    summary_of,
+    with_methods,
+    write_summary,
+)
 from pliant.gallery.tipping_arm import spin_up
 from pliant.gallery.tipping_arm.claims import BENDINGS, SOFTER, Study, claims
 from pliant.gallery.tipping_arm.figures import figures
-from pliant.gallery.tipping_arm.runs import Run, run_all
+from pliant.gallery.tipping_arm.runs import Run, first_knock, run, run_all
 from pliant.gallery.tipping_arm.system import ALPHA, MODELS, STIFFNESS, WALL, Case
+from pliant.integrate.methods.method import VariablePrecisionRK4
 
 CASES, COMPUTING = 0.55, 0.75  # fractions of the progress: when the cases are done, and when all runs are
+PAPERS = VariablePrecisionRK4(rtol=1e-8, atol=1e-11)  # the paper's method; it gives no tolerance
 MODES = (1, 2, 3, 4, 5, 6)  # exact cantilever modes, for the convergence of the contact force
+RAISED = (0.0, 0.5, 1.0)  # rad, of the arm of body and arm
 SPIN_UP_MODES = (1, 2, 3, 4)
 IMPACT_OVER = 0.41  # s: the first impact is over by then; only the peak of its force is used
 
 
-def reproduce(out: Path, progress: Progress) -> Summary:
+def reproduce(out: Path, progress: Progress, pictures: Pictures = PNG) -> Summary:
     """Run, draw and write everything into a folder that exists; returns what summary.json holds."""
     study = compute(progress)
     for name, done in study.runs.items():
         if name.startswith("down45/full/hertz/"):
             save_result(out, name.replace("/", "-"), done.result)
-    save_figures(out, figures(study), progress, COMPUTING)
+    methods = {f"variable-precision RK4, rtol {PAPERS.rtol:g}": run(Case(), PAPERS).result}
+    save_figures(out, figures(study, methods), progress, COMPUTING, pictures)
     spins = {name: done.entry for name, done in study.spin_up.items()}
     summary = summary_of("tipping-arm", study.entries, claims(study), study, spin_up=spins)
     summary["warnings"] |= study.undrawn
+    summary = with_methods(summary, methods)
     write_summary(out, summary)
     progress("done", 1.0)
     return summary
@@ -56,6 +71,7 @@ def compute(progress: Progress) -> Study:
         dashpot={done.case.bending: done for done in run_all(law=["dashpot"], bending=BENDINGS)},
         soft={done.case.bending: done for done in run_all(stiffness=[STIFFNESS / SOFTER], bending=BENDINGS)},
         by_modes=dict(zip(MODES, run_all(modes=MODES, t_end=IMPACT_OVER), strict=True)),
+        shoulder={raised: (first_knock(True, raised), first_knock(False, raised)) for raised in RAISED},
         spin_up={done.name: done for done in _spins()},
     )
 

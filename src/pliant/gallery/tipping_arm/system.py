@@ -18,10 +18,11 @@ from pliant.model import check
 from pliant.model.beam import Beam
 from pliant.model.contact import Plane
 from pliant.model.damping import Rayleigh
-from pliant.model.joint import Revolute
+from pliant.model.joint import Revolute, Weld
 from pliant.model.material import Material
 from pliant.model.modes import GivenModes, Modes, ShapeFunction
 from pliant.model.normal_law import FixedHuntCrossley, Hertz, NormalLaw, WangYanFangJin
+from pliant.model.rigid import RigidBody
 from pliant.model.section import Section
 from pliant.model.system import System
 
@@ -37,6 +38,10 @@ GRAVITY = 9.81  # m/s^2
 RESTITUTION = 0.8  # of Hunt and Crossley's law, at the speed of the rigid arm
 DASHPOT = 100.0  # N s/m, of eq. 15
 ALPHA = 5.0  # 1/s, where the structure is damped
+
+BODY_LENGTH, BODY_MASS = 0.6, 1.0  # m, kg, of the body of section 1.1
+LEAN, TIPPING = 0.3, 1.5  # rad from upright and rad/s, at the touch
+GAP = 1e-4  # m from the wall at the start
 
 GRAVITY_ALONG = {"down45": 1.0, "swing135": -1.0}  # Y0
 WALL = {"down45": 0.5 * math.pi, "swing135": -0.5 * math.pi}  # rad: the angle of a straight arm at the wall
@@ -132,4 +137,23 @@ def tipping_arm(case: Case | None = None) -> System:
     system = System(f"tipping arm {case.name}", gravity=(0.0, GRAVITY_ALONG[case.geometry] * GRAVITY))
     link = system.add("arm", arm(case), joint=Revolute(angle=START))
     system.contact(points=link.tip, against=Plane(normal=(1, 0)), normal=case.normal, name="wall")
+    return system
+
+
+def body_and_arm(locked: bool, raised: float = 0.0) -> System:
+    """The two links of section 1.1 just before the arm touches the wall: a body that tips about its foot, and the arm on it.
+
+    locked: whether the arm is fixed to the body, as the paper then takes it. raised: of the arm from level, rad. The text gives no
+    numbers for the body.
+    """
+    system = System(f"body and arm, {'locked' if locked else 'hinged'}, {raised:g} rad", gravity=(0.0, -GRAVITY))
+    reach = BODY_LENGTH * math.sin(LEAN) + LENGTH * math.cos(raised)
+    rod = RigidBody.rod(BODY_LENGTH, BODY_MASS)
+    body = system.add(
+        "body", rod, joint=Revolute(angle=0.5 * math.pi + LEAN, rate=TIPPING), on=system.ground.moved((reach + GAP, 0.0))
+    )
+    from_body = 0.5 * math.pi - LEAN - raised
+    joint, on = (Weld(), body.tip.turned(from_body)) if locked else (Revolute(angle=from_body), body.tip)
+    link = system.add("arm", arm(Case(alpha=ALPHA)), joint=joint, on=on)
+    system.contact(points=link.tip, against=Plane(normal=(1, 0)), normal=Case().normal, name="wall")
     return system

@@ -213,6 +213,9 @@ def _first_shown(run: Any, h: float, t_new: float, last: int) -> tuple[float, bo
     for i in range(last):
         if any_happened(run, sample(run, i + 1)):
             shorter = _cut(run, i, t_new) if _turned_before(run, i) else _locate(run, i, h, t_new)
+            if shorter == 0.0 and run.error_rows == 0:
+                # no tolerance says how wrong its interpolant is: the step ends where it shows this
+                shorter = _cut(run, i + 1, t_new)
             if shorter > 0.0:
                 return shorter, True
             # The interpolant showed a crossing that the step does not have: the step stands.

@@ -6,7 +6,7 @@ import numpy as np
 
 PLAIN, SUSPECT = 0, 1  # a start that needs no further check; one that Python has to judge
 COINCIDENT_SHARE = 1e-12  # fraction of the radii: a smaller distance between the centres of two spheres is round-off
-TALLIED = 5  # columns of `tally` for each pair: contacts, impulse, largest force, energy lost, energy lost to friction
+TALLIED = 6  # columns of `tally` for each pair: contacts, impulse, largest force, energy lost, lost to friction, fastest entry
 
 BATCH = np.dtype([
     ("advance", "i8"),  # address of the time loop

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import ModelError
-from pliant.show.plot.style import MOST_LINES, figure, legend, look, styled
+from pliant.show.plot.style import MOST_LINES, Size, figure, legend, look, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,11 +35,18 @@ class DrawableResponse(Protocol):
 
 
 @styled
-def bode(response: DrawableResponse, outputs: Sequence[str] | None = None, inputs: Sequence[str] | None = None) -> Figure:
+def bode(
+    response: DrawableResponse,
+    outputs: Sequence[str] | None = None,
+    inputs: Sequence[str] | None = None,
+    *,
+    ax: Any = None,
+    figsize: Size = None,
+) -> Figure:
     """Bode plot: magnitude (both axes logarithmic) and phase in degrees, one line per output and input."""
     rows, columns = _numbers("outputs", outputs, response.outputs), _numbers("inputs", inputs, response.inputs)
     pairs = [(i, j) for i in rows for j in columns]
-    made, panels = figure(2, 1, sharex=True)
+    made, panels = figure(2, 1, sharex=True, ax=ax, figsize=figsize)
     hertz = response.frequencies / (2.0 * np.pi)
     upper, lower = panels[:, 0]
     for k, (i, j) in enumerate(pairs[:MOST_LINES]):

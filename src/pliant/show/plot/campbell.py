@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.show.plot.style import ALARM, MOST_LINES, QUIET, figure, legend, look, styled
+from pliant.show.plot.style import ALARM, MOST_LINES, QUIET, Size, figure, legend, look, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,7 +36,7 @@ class DrawableCampbell(Protocol):
 
 
 @styled
-def campbell(diagram: DrawableCampbell, modes: int | None = None) -> Figure:
+def campbell(diagram: DrawableCampbell, modes: int | None = None, *, ax: Any = None, figsize: Size = None) -> Figure:
     """Campbell diagram: frequencies in Hz, one line per mode; over a speed, also its first harmonics; unstable modes are marked.
 
     modes: how many to draw, starting with the slowest.
@@ -44,7 +44,7 @@ def campbell(diagram: DrawableCampbell, modes: int | None = None) -> Figure:
     frequencies = diagram.frequencies / (2.0 * np.pi)
     count = frequencies.shape[1] if modes is None else min(int(modes), frequencies.shape[1])
     order = np.argsort(np.nan_to_num(frequencies[0], nan=np.inf))[:count]
-    made, ((panel,),) = figure(1, 1, height=4.0)
+    made, ((panel,),) = figure(1, 1, height=4.0, ax=ax, figsize=figsize)
     for k, number in enumerate(order[:MOST_LINES]):
         panel.plot(diagram.values, frequencies[:, number], label=f"mode {k}", **look(k))
         grows = diagram.damping_ratios[:, number] < -GROWS

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pliant.errors import ModelError
 from pliant.results.contacts import ContactRecord
 from pliant.results.result import Result
-from pliant.show.plot.style import INK, MOST_LINES, QUIET, TIME, figure, legend, look, prefixed, styled
+from pliant.show.plot.style import INK, MOST_LINES, QUIET, TIME, Size, figure, legend, look, prefixed, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,7 +25,7 @@ MS = 1e-3  # s
 
 
 @styled
-def contact_forces(result: Result, zoom: int | str | None = HARDEST) -> Figure:
+def contact_forces(result: Result, zoom: int | str | None = HARDEST, *, ax: Any = None, figsize: Size = None) -> Figure:
     """Normal forces of all pairs with the peak of every contact; below, one contact enlarged, with friction.
 
     zoom: the number of a contact in result.contacts, "hardest", or None. Peaks come from the table of contacts, which is accurate
@@ -34,7 +34,7 @@ def contact_forces(result: Result, zoom: int | str | None = HARDEST) -> Figure:
     if not result.labels["pair"]:
         raise ModelError.of("plot contact_forces", "result", "must have contact pairs", result.name)
     touch = _touch(result, zoom)
-    made, panels = figure(1 if touch is None else 2, 1, height=2.9)
+    made, panels = figure(1 if touch is None else 2, 1, height=2.9, ax=ax, figsize=figsize)
     _draw_run(result, panels[0, 0], touch)
     if touch is not None:
         _draw_touch(result, panels[1, 0], touch)

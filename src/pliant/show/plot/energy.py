@@ -10,20 +10,7 @@ from numpy.typing import NDArray
 
 from pliant.results.ledger import Ledger
 from pliant.results.result import Result
-from pliant.show.plot.style import (
-    ALARM,
-    INK,
-    PALETTE,
-    QUIET,
-    TIME,
-    column,
-    figure,
-    legend,
-    lines,
-    look,
-    prefixed,
-    styled,
-)
+from pliant.show.plot.style import ALARM, INK, PALETTE, QUIET, TIME, Size, column, figure, legend, lines, look, prefixed, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,9 +26,9 @@ LOST = ("#b8b8b8", "#8f8f8f", "#d9c7b0", "#a58f77", "#cfcfe6", "#7d7da6")
 
 
 @styled
-def energies(result: Result) -> Figure:
+def energies(result: Result, *, ax: Any = None, figsize: Size = None) -> Figure:
     """Stored energies and the work of each source over time, with the balance error below."""
-    made, (above, below) = column(2)
+    made, (above, below) = column(2, ax=ax, figsize=figsize)
     draw_energies(result, above)
     draw_balance(result, below)
     above.set_title(f"{result.name}: energy")
@@ -49,9 +36,9 @@ def energies(result: Result) -> Figure:
 
 
 @styled
-def ledger(result: Result) -> Figure:
+def ledger(result: Result, *, ax: Any = None, figsize: Size = None) -> Figure:
     """Stacked energies: stored energies below, losses above; the top is the initial energy plus the energy supplied."""
-    made, panels = figure(1, 1, height=4.2)
+    made, panels = figure(1, 1, height=4.2, ax=ax, figsize=figsize)
     panel = panels[0, 0]
     book = result.ledger
     layers, total = stacked(book)
@@ -67,9 +54,9 @@ def ledger(result: Result) -> Figure:
 
 
 @styled
-def balance_error(result: Result) -> Figure:
+def balance_error(result: Result, *, ax: Any = None, figsize: Size = None) -> Figure:
     """The balance error on a logarithmic axis: in joules, and relative to the largest exchange of energy."""
-    made, panels = figure(1, 1, height=3.4)
+    made, panels = figure(1, 1, height=3.4, ax=ax, figsize=figsize)
     panel, book = panels[0, 0], result.ledger
     scale = book.scale if book.scale > 0.0 else 1.0
     panel.semilogy(book.time, np.maximum(np.abs(book.balance_error), FLOOR * scale), color=PALETTE[0])

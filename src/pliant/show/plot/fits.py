@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pliant.show.plot.style import PALETTE, QUIET, TIME, Floats, figure, look, prefixed, styled
+from pliant.show.plot.style import PALETTE, QUIET, TIME, Floats, Size, figure, look, prefixed, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -15,10 +15,10 @@ MEASURED_SIZE = 9.0  # points^2
 
 
 @styled
-def fit_residuals(fit: Any) -> Figure:
+def fit_residuals(fit: Any, *, ax: Any = None, figsize: Size = None) -> Figure:
     """One row of panels per measured column: data and run, residuals, and the distribution of the residuals."""
     columns = list(dict.fromkeys(column for part in fit.experiments for column in part.measured))
-    made, panels = figure(len(columns), 3, width=11.0, width_ratios=(2.0, 2.0, 0.7))
+    made, panels = figure(len(columns), 3, width=11.0, width_ratios=(2.0, 2.0, 0.7), ax=ax, figsize=figsize)
     for row, column in zip(panels, columns, strict=True):
         _draw_column(row, fit, column)
     for panel in panels[-1, :2]:

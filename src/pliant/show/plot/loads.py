@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from pliant.errors import ModelError
 from pliant.model.check import did_you_mean
 from pliant.results.result import Result
 from pliant.results.table import QUANTITIES
-from pliant.show.plot.style import INK, column, lines, look, prefixed, styled
+from pliant.show.plot.style import INK, Size, column, lines, look, prefixed, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,24 +21,25 @@ SHOWN = {"reaction_force": "force", "reaction_moment": "moment", "strut_force": 
 
 
 @styled
-def reactions(result: Result, bodies: Sequence[str] | None = None) -> Figure:
+def reactions(result: Result, bodies: Sequence[str] | None = None, *, ax: Any = None, figsize: Size = None) -> Figure:
     """Force and moment of each body's inboard joint over time, with the largest of the run, which may lie between rows."""
-    return _drawn(result, "reactions", ("reaction_force", "reaction_moment"), bodies, "joint reactions, magnitudes")
+    return _drawn(result, "reactions", ("reaction_force", "reaction_moment"), bodies, "joint reactions, magnitudes", ax, figsize)
 
 
 @styled
-def struts(result: Result, names: Sequence[str] | None = None) -> Figure:
+def struts(result: Result, names: Sequence[str] | None = None, *, ax: Any = None, figsize: Size = None) -> Figure:
     """Force and length of each strut over time, with the largest force of the run, which may lie between rows."""
-    return _drawn(result, "struts", ("strut_force", "strut_length"), names, "struts")
+    return _drawn(result, "struts", ("strut_force", "strut_length"), names, "struts", ax, figsize)
 
 
 @styled
-def motors(result: Result, names: Sequence[str] | None = None) -> Figure:
+def motors(result: Result, names: Sequence[str] | None = None, *, ax: Any = None, figsize: Size = None) -> Figure:
     """Torque and speed of each motor over time, before its gear, with the largest of the run, which may lie between rows."""
-    return _drawn(result, "motors", ("motor_torque", "motor_speed"), names, "motors, before their gears")
+    return _drawn(result, "motors", ("motor_torque", "motor_speed"), names, "motors, before their gears", ax, figsize)
 
 
-def _drawn(result: Result, plot: str, quantities: Sequence[str], asked: Sequence[str] | None, words: str) -> Figure:
+def _drawn(result: Result, plot: str, quantities: Sequence[str], asked: Sequence[str] | None, words: str, ax: Any,
+           figsize: Size) -> Figure:  # fmt: skip
     known = list(result.labels[QUANTITIES[quantities[0]].dims[0]])
     for name in asked or ():
         if name not in known:
@@ -46,7 +47,7 @@ def _drawn(result: Result, plot: str, quantities: Sequence[str], asked: Sequence
     parts = known if asked is None else list(asked)
     if not parts:
         raise ModelError.of(f"plot {plot}", "result", f"must have {plot}", result.name)
-    figure, panels = column(len(quantities))
+    figure, panels = column(len(quantities), ax=ax, figsize=figsize)
     noted = result.extremes.largest if result.extremes is not None else {}
     for panel, quantity in zip(panels, quantities, strict=True):
         values, unit = np.asarray(result.values[quantity]), QUANTITIES[quantity].unit

@@ -12,7 +12,7 @@ from pliant.errors import ModelError
 from pliant.results.result import Result
 from pliant.show.plot.mechanism import snapshots
 from pliant.show.plot.sketch import Sketch
-from pliant.show.plot.style import QUIET, styled
+from pliant.show.plot.style import QUIET, Size, entitle, styled
 from pliant.show.scene import Scene
 
 if TYPE_CHECKING:
@@ -39,7 +39,9 @@ class DrawableModes(Protocol):
 
 
 @styled
-def mode_shape(modes: DrawableModes, number: int | Sequence[int] | None = None, size: float = 0.15) -> Figure:
+def mode_shape(
+    modes: DrawableModes, number: int | Sequence[int] | None = None, size: float = 0.15, *, ax: Any = None, figsize: Size = None
+) -> Figure:
     """Mode shapes (default: the first six), solid at one extreme of the vibration and faint in between.
 
     size: the largest displacement of any point, as a fraction of the mechanism's size. The mechanism at rest is dotted.
@@ -48,14 +50,14 @@ def mode_shape(modes: DrawableModes, number: int | Sequence[int] | None = None, 
     scenes = [Scene(modes.animated(k, size, 1)) for k in chosen]
     _look_alike(scenes)
     sketches = [Sketch(scene) for scene in scenes]
-    made, panels = snapshots(max(sketches, key=lambda sketch: _height(sketch)), len(chosen))
+    made, panels = snapshots(max(sketches, key=lambda sketch: _height(sketch)), len(chosen), ax, figsize)
     for k, sketch, panel in zip(chosen, sketches, panels, strict=True):
         sketch.prepare(panel)
         _draw_swing(sketch, panel)
         panel.set_title(_title(modes, k), loc="left")
         if sketch.scene.flat:
             panel.label_outer()
-    made.suptitle(f"{modes.name}: mode shapes", x=0.01, ha="left", fontsize=10.5)
+    entitle(made, panels, f"{modes.name}: mode shapes", ax)
     return made
 
 

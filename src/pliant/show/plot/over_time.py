@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pliant.errors import ModelError
 from pliant.results.result import Result
-from pliant.show.plot.style import column, lines, styled
+from pliant.show.plot.style import Size, column, lines, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,10 +20,10 @@ VISIBLE = 1e-6  # fraction of the largest deflection: anything smaller is round-
 
 
 @styled
-def coordinates(result: Result, names: Sequence[str] | None = None) -> Figure:
+def coordinates(result: Result, names: Sequence[str] | None = None, *, ax: Any = None, figsize: Size = None) -> Figure:
     """Coordinates over time, one panel per kind and unit: angles, displacements, modal coordinates."""
     groups = grouped(result, list(result.labels["coordinate"]) if names is None else list(names))
-    figure, panels = column(len(groups))
+    figure, panels = column(len(groups), ax=ax, figsize=figsize)
     for panel, ((quantity, unit), group) in zip(panels, groups.items(), strict=True):
         lines(panel, result.time, [(name, result[name]) for name in group], quantity, unit)
     panels[0].set_title(f"{result.name}: coordinates")
@@ -31,14 +31,14 @@ def coordinates(result: Result, names: Sequence[str] | None = None) -> Figure:
 
 
 @styled
-def states(result: Result, names: Sequence[str] | None = None) -> Figure:
+def states(result: Result, names: Sequence[str] | None = None, *, ax: Any = None, figsize: Size = None) -> Figure:
     """States of the user's own over time, one panel each."""
     known = list(result.labels["state"])
     _check_names("states", "names", names, known)
     shown = known if names is None else list(names)
     if not shown:
         raise ModelError.of("plot states", "result", "must contain states of the user's own", result.name)
-    figure, panels = column(len(shown))
+    figure, panels = column(len(shown), ax=ax, figsize=figsize)
     for panel, name in zip(panels, shown, strict=True):
         panel.plot(result.time, result[name])
         panel.set_ylabel(name)
@@ -47,10 +47,10 @@ def states(result: Result, names: Sequence[str] | None = None) -> Figure:
 
 
 @styled
-def tip_deflection(result: Result, bodies: Sequence[str] | None = None) -> Figure:
+def tip_deflection(result: Result, bodies: Sequence[str] | None = None, *, ax: Any = None, figsize: Size = None) -> Figure:
     """Elastic displacement of every beam's tip, in the beam's axes: along and across the beam."""
     found = deflections(result, bodies)
-    figure, panels = column(len(found))
+    figure, panels = column(len(found), ax=ax, figsize=figsize)
     for panel, (axis, series) in zip(panels, found.items(), strict=True):
         lines(panel, result.time, series, f"deflection along {axis}", "m")
     panels[0].set_title(f"{result.name}: elastic deflection of the tips, body axes")

@@ -10,7 +10,7 @@ import numpy as np
 from pliant.errors import ModelError
 from pliant.results.result import Result
 from pliant.show.plot.over_time import is_mode, unit_of
-from pliant.show.plot.style import INK, figure, prefixed, styled
+from pliant.show.plot.style import INK, Size, entitle, figure, prefixed, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,7 +20,7 @@ ACROSS = 3
 
 
 @styled
-def phase_portrait(result: Result, names: Sequence[str] | None = None) -> Figure:
+def phase_portrait(result: Result, names: Sequence[str] | None = None, *, ax: Any = None, figsize: Size = None) -> Figure:
     """Phase portraits: each coordinate against its rate, coloured by time; by default joints first."""
     known = [name for name in result.labels["coordinate"] if name in result.labels["rate"]]
     chosen = sorted(known, key=is_mode)[:MOST] if names is None else list(names)
@@ -31,14 +31,15 @@ def phase_portrait(result: Result, names: Sequence[str] | None = None) -> Figure
         raise ModelError.of("plot phase_portrait", "names", "must name at least one coordinate", chosen)
     across = min(ACROSS, len(chosen))
     rows = -(-len(chosen) // across)
-    made, panels = figure(rows, across, height=2.6 if across > 1 else 4.0, width=3.0 * across + 1.0 if across > 1 else 6.0)
+    made, panels = figure(rows, across, height=2.6 if across > 1 else 4.0, width=3.0 * across + 1.0 if across > 1 else 6.0,
+                          ax=ax, figsize=figsize)  # fmt: skip
     for panel, name in zip(panels.flat, chosen, strict=False):
         drawn = _draw(result, panel, name)
     for panel in list(panels.flat)[len(chosen) :]:
         panel.remove()
     bar = made.colorbar(drawn, ax=list(panels.flat)[: len(chosen)], label="time, s", pad=0.02, fraction=0.05)
     bar.outline.set_visible(False)
-    made.suptitle(f"{result.name}: phase portraits", x=0.01, ha="left", fontsize=10.5)
+    entitle(made, list(panels.flat), f"{result.name}: phase portraits", ax)
     return made
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pliant.errors import ModelError
 from pliant.results.result import Result
 from pliant.results.sections import FORCES, STRESSES
-from pliant.show.plot.style import ALARM, PALETTE, QUIET, figure, legend, prefixed, styled
+from pliant.show.plot.style import ALARM, PALETTE, QUIET, Size, entitle, figure, legend, prefixed, styled
 
 if TYPE_CHECKING:
     import xarray
@@ -29,14 +29,14 @@ VISIBLE = 1e-9  # fraction of the largest force of its kind: anything smaller is
 
 
 @styled
-def stress_envelope(result: Result, bodies: Sequence[str] | None = None) -> Figure:
+def stress_envelope(result: Result, bodies: Sequence[str] | None = None, *, ax: Any = None, figsize: Size = None) -> Figure:
     """Stress envelope along every beam: the range of normal stress over the run, and the largest equivalent stress.
 
     The result must hold stresses: `result.with_sections(pl.stresses(result))`.
     """
     sections = _sections(result, STRESSES, "stress_envelope")
     beams = _beams(sections, bodies, "stress_envelope")
-    made, panels = _grid(len(beams))
+    made, panels = _grid(len(beams), ax, figsize)
     factor, unit = prefixed("Pa", [sections[name].sel(beam=beams).values for name in STRESSES])
     for panel, name in zip(panels, beams, strict=False):
         beam = sections.sel(beam=name)
@@ -49,12 +49,19 @@ def stress_envelope(result: Result, bodies: Sequence[str] | None = None) -> Figu
         panel.plot(x[station], equivalent[row, station], "o", markersize=4, color=ALARM, label=peak)
         panel.set(title=name, xlabel=words, ylabel=f"stress, {unit}")
         panel.legend(loc="best", fontsize="small")
-    _entitle(made, result, "stresses over the run")
+    entitle(made, panels, f"{result.name}: stresses over the run", ax)
     return made
 
 
 @styled
-def force_envelope(result: Result, forces: Sequence[str] | None = None, bodies: Sequence[str] | None = None) -> Figure:
+def force_envelope(
+    result: Result,
+    forces: Sequence[str] | None = None,
+    bodies: Sequence[str] | None = None,
+    *,
+    ax: Any = None,
+    figsize: Size = None,
+) -> Figure:
     """Section-force envelope along every beam: the range over the run, one panel per kind of force.
 
     forces: by name, as in `bending_moment_z`. The result must hold them: `result.with_sections(pl.section_forces(result))`.
@@ -62,7 +69,7 @@ def force_envelope(result: Result, forces: Sequence[str] | None = None, bodies: 
     sections = _sections(result, FORCES, "force_envelope")
     beams = _beams(sections, bodies, "force_envelope")
     chosen = _kinds(sections.sel(beam=beams), forces)
-    made, panels = _grid(len(chosen))
+    made, panels = _grid(len(chosen), ax, figsize)
     for panel, name in zip(panels, chosen, strict=False):
         factor, unit = prefixed(sections[name].attrs["units"], [sections[name].sel(beam=beams).values])
         for k, label in enumerate(beams):
@@ -71,7 +78,7 @@ def force_envelope(result: Result, forces: Sequence[str] | None = None, bodies: 
             _band(panel, x, np.fmin.reduce(values), np.fmax.reduce(values), PALETTE[k % len(PALETTE)], label)
         panel.set(title=WORDS[name], xlabel=words, ylabel=f"{WORDS[name]}, {unit}")
     legend(panels[min(ACROSS, len(chosen)) - 1])
-    _entitle(made, result, "section forces over the run")
+    entitle(made, panels, f"{result.name}: section forces over the run", ax)
     return made
 
 
@@ -89,16 +96,12 @@ def _band(panel: Any, x: Floats, low: Floats, high: Floats, colour: str, label: 
         panel.plot(x, edge, color=colour, linewidth=0.9)
 
 
-def _grid(count: int) -> tuple[Figure, list[Any]]:
+def _grid(count: int, ax: Any, figsize: Size) -> tuple[Figure, list[Any]]:
     across = min(ACROSS, count)
-    made, panels = figure(-(-count // across), across, height=3.0, width=max(3.6 * across, 5.0))
+    made, panels = figure(-(-count // across), across, height=3.0, width=max(3.6 * across, 5.0), ax=ax, figsize=figsize)
     for panel in list(panels.flat)[count:]:
         panel.remove()
     return made, list(panels.flat)[:count]
-
-
-def _entitle(made: Figure, result: Result, words: str) -> None:
-    made.suptitle(f"{result.name}: {words}", x=0.01, ha="left", fontsize=10.5)
 
 
 def _sections(result: Result, needed: Sequence[str], plot: str) -> xarray.Dataset:

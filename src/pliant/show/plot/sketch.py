@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from pliant.results.drawing import GROUND, BodyDrawing
 from pliant.results.table import AXES
 from pliant.show.plot.style import ALARM, INK, PALETTE, QUIET
-from pliant.show.scene import Scene
+from pliant.show.scene import Scene, matrices
 
 Floats = NDArray[np.float64]
 
@@ -22,6 +23,8 @@ ROOM = 0.08  # margin around everything that moves, as a fraction of the largest
 ARROW = 0.25  # length of the longest force arrow, as a fraction of the largest extent
 GRAVITY = 0.18  # length of the arrow of gravity in a spatial picture, as a fraction of the largest extent
 CORNER, ARROW_POINTS = np.array([-12.0, -16.0]), 11.0  # points: the middle of that of a planar one, and half its length
+AXIS_LENGTH, SHORT = 0.09, 0.02  # of a frame's arrows, and of a body that has no length to name, as fractions of the largest extent
+ABOVE = 9.0  # points from a link to its name
 IN_PLANE = 1e-6  # part of gravity in the plane of a picture, below which it is normal to it
 LEAST_ROOM, LEAST_DEPTH = 0.12, 0.45  # smallest width of a planar and of a spatial picture, as fractions of the largest extent
 
@@ -51,6 +54,9 @@ class Sketch:
                 panel.invert_yaxis()
         else:
             panel.set(zlabel=names[2], zlim=(self.low[2], self.high[2]))
+            panel.view_init(vertical_axis=AXES[self.scene.upright])
+            if self.scene.upside_down:
+                (panel.invert_xaxis, panel.invert_yaxis, panel.invert_zaxis)[self.scene.upright]()
             panel.set_box_aspect(self.high - self.low, zoom=0.78)  # room for the names of the axes
             for axis in (panel.xaxis, panel.yaxis, panel.zaxis):
                 axis.pane.set_alpha(0.0)
@@ -65,6 +71,8 @@ class Sketch:
         gravity = np.array(self.scene.drawing.gravity) / np.linalg.norm(self.scene.drawing.gravity)
         if not self.scene.flat:
             tail = self.high - ROOM * self.size * np.ones(3)
+            if self.scene.upside_down:
+                tail[self.scene.upright] = self.low[self.scene.upright] + ROOM * self.size
             panel.quiver(*tail, *(GRAVITY * self.size * gravity), color=QUIET, linewidth=1.4, arrow_length_ratio=0.3)
             panel.text(*tail, " g", color=QUIET)
             return
@@ -93,6 +101,52 @@ class Sketch:
         self._draw_joints(panel, positions)
         self._draw_contacts(panel, t, linger)
         return [artist for artist in panel.get_children() if id(artist) not in before]
+
+    def label(self, panel: Any, t: float) -> None:
+        """What a schematic shows besides: the axes of the ground and of every body, names, lengths, and coordinates of joints."""
+        from pliant.show.plot.over_time import is_mode
+
+        times, names = np.array([t]), self.scene.result.labels["coordinate"]
+        positions = self.scene.positions(times, deformed=False)
+        turns = matrices(self.scene.times(times).take(self.scene.orientations)[0])
+        self._draw_axes(panel, np.zeros(3), np.eye(3), QUIET, AXES)
+        for k, body in enumerate(self.scene.drawing.bodies):
+            (root, tip), colour = positions[k][0][[0, min(1, len(positions[k][0]) - 1)]], self.colours[k]
+            self._draw_axes(panel, root, turns[k], colour, ("", "", ""))
+            joint = [name for name in names if name.startswith(f"{body.name}.") and not is_mode(name)]
+            self._write(panel, root, ", ".join(name.rsplit(".", 1)[1] for name in joint), INK, (7, -11))
+            length = float(np.linalg.norm(tip - root))
+            outlined = any(line[0] == line[-1] for line in body.lines)
+            if outlined or length <= SHORT * self.size:
+                self._write(panel, root, body.name, colour, (7, 9))
+            else:
+                self._write(panel, 0.5 * (tip + root), f"{body.name}, {length:.4g} m", colour, (0, 0), along=tip - root)
+
+    def _draw_axes(self, panel: Any, origin: Floats, turn: Floats, colour: str, names: Sequence[str]) -> None:
+        """An arrow along each axis that the picture shows."""
+        for axis in self.axes:
+            tip = origin + AXIS_LENGTH * self.size * turn[:, axis]
+            if self.scene.flat:
+                a, b = list(self.axes), {"arrowstyle": "-|>", "color": colour, "linewidth": 1.0, "shrinkA": 0.0, "shrinkB": 0.0}
+                panel.annotate("", tip[a], origin[a], arrowprops=b, zorder=7, annotation_clip=False)
+            else:
+                panel.quiver(*origin, *(tip - origin), color=colour, linewidth=1.0, arrow_length_ratio=0.3)
+            self._write(panel, tip, names[axis], colour, (3, 3))
+
+    def _write(self, panel: Any, at: Floats, words: str, colour: str, offset: tuple[float, float],
+               along: Floats | None = None) -> None:  # fmt: skip
+        """Words at a point, or above the middle of a line."""
+        style: dict[str, Any] = {"xytext": offset, "va": "center"}
+        if along is not None and self.scene.flat:
+            across, up = along[self.axes[0]], along[self.axes[1]] * (-1.0 if self.scene.upside_down else 1.0)
+            angle = math.atan(up / across) if across else 0.5 * math.pi
+            above = (-ABOVE * math.sin(angle), ABOVE * math.cos(angle))
+            style = {"xytext": above, "rotation": math.degrees(angle), "rotation_mode": "anchor", "ha": "center", "va": "center"}
+        if self.scene.flat and words:
+            panel.annotate(words, at[list(self.axes)], textcoords="offset points", color=colour, fontsize="small", zorder=8,
+                           annotation_clip=False, **style)  # fmt: skip
+        elif words:
+            panel.text(*at, f" {words}", color=colour, fontsize="small")
 
     def _plot(self, panel: Any, points: Floats, *style: Any, **options: Any) -> None:
         panel.plot(*(points[:, k] for k in self.axes), *style, **options)

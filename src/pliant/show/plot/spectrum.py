@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pliant.errors import ModelError
 from pliant.results.result import Result
 from pliant.show.plot.over_time import grouped, is_mode
-from pliant.show.plot.style import MOST_LINES, figure, legend, look, prefixed, styled
+from pliant.show.plot.style import MOST_LINES, Size, figure, legend, look, prefixed, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,12 +30,12 @@ STRONGEST = 6  # lines drawn by default
 
 
 @styled
-def spectrum(result: Result, names: Sequence[str] | None = None) -> Figure:
+def spectrum(result: Result, names: Sequence[str] | None = None, *, ax: Any = None, figsize: Size = None) -> Figure:
     """Amplitude spectra of coordinates; by default of the strongest modal coordinates, or of the joints if there are none."""
     known = list(result.labels["coordinate"])
     modes = [name for name in known if is_mode(name)]
     groups = grouped(result, list(names) if names is not None else modes or known)
-    made, panels = figure(len(groups), 1, height=3.2)
+    made, panels = figure(len(groups), 1, height=3.2, ax=ax, figsize=figsize)
     for panel, ((quantity, unit), group) in zip(panels[:, 0], groups.items(), strict=True):
         spectra = [(name, *amplitudes(result.time, result[name])) for name in group]
         if names is None:

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.errors import ModelError
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
+Size = tuple[float, float] | None  # width and height of a figure, inches
 P = ParamSpec("P")
 
 # Okabe and Ito 2008, strongest first, without the yellow, which is hard to see on white paper
@@ -54,40 +57,85 @@ STYLE = {
 
 
 def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
-    """Decorator: the function draws in pliant's style without changing the user's matplotlib settings."""
+    """Decorator: the function draws in pliant's style, except for settings that the user has changed, and changes none."""
 
     @functools.wraps(draw)
     def drawn(*given: P.args, **options: P.kwargs) -> Figure:
         import matplotlib as mpl
+        from matplotlib.text import Text
 
-        with mpl.rc_context(STYLE):
+        theirs = {text for panel in _several(options.get("ax")) for text in panel.figure.findobj(Text)}
+        with mpl.rc_context({name: value for name, value in STYLE.items() if not changed(name)}):
             made = draw(*given, **options)
-            _take_literally(made)
+            _take_literally(made, theirs)
             return made
 
     return drawn
 
 
-def _take_literally(figure: Figure) -> None:
-    """Turn off formulas in texts, because names from models may contain $; tick labels are matplotlib's own and may be formulas."""
+def changed(setting: str) -> bool:
+    """Whether the user has set this parameter of matplotlib."""
+    import matplotlib as mpl
+
+    return bool(mpl.rcParams[setting] != mpl.rcParamsDefault[setting])
+
+
+def _take_literally(figure: Figure, theirs: set[Any]) -> None:
+    """Turn off formulas in texts, because names from models may contain $; tick labels are matplotlib's own and may be formulas.
+
+    theirs: texts that the user's figure already had.
+    """
     from matplotlib.axis import Tick
     from matplotlib.text import Text
 
     ticks = {label for tick in figure.findobj(Tick) for label in (tick.label1, tick.label2)}
     for text in figure.findobj(Text):
-        if text not in ticks:
+        if text not in ticks and text not in theirs:
             text.set_parse_math(False)
 
 
-def figure(rows: int = 1, columns: int = 1, height: float = PANEL, width: float = WIDTH, **options: Any) -> tuple[Figure, Any]:
-    """An empty figure without a window, and its panels (rows, columns)."""
+def figure(
+    rows: int = 1,
+    columns: int = 1,
+    height: float = PANEL,
+    width: float = WIDTH,
+    ax: Any = None,
+    figsize: Size = None,
+    **options: Any,
+) -> tuple[Figure, Any]:
+    """An empty figure without a window, and its panels (rows, columns); ax: panels of the user's own, see `_inside`."""
+    import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     from pliant.show.plot.notebook_figure import NotebookFigure
 
-    made = NotebookFigure(figsize=(width, height * rows + 0.5), layout="constrained")
+    if ax is not None:
+        panels = _inside(ax, rows, columns, options)
+        return panels[0, 0].figure, panels
+    if figsize is None and changed("figure.figsize"):
+        figsize = mpl.rcParams["figure.figsize"]
+    made = NotebookFigure(figsize=figsize or (width, height * rows + 0.5), layout="constrained")
     FigureCanvasAgg(made)
     return made, made.subplots(rows, columns, squeeze=False, **options)
+
+
+def _inside(ax: Any, rows: int, columns: int, options: dict[str, Any]) -> Any:
+    """The user's Axes as panels (rows, columns); one Axes in place of several panels, or of one in space, is divided into them."""
+    given = _several(ax)
+    in_space = options.get("subplot_kw", {}).get("projection") == "3d"
+    if len(given) == rows * columns and all((panel.name == "3d") == in_space for panel in given):
+        return np.array(given, dtype=object).reshape(rows, columns)
+    place = given[0].get_subplotspec() if len(given) == 1 else None
+    if place is None:
+        kind = " in space" if in_space else ""
+        raise ModelError.of("plot", "ax", f"must be {rows * columns} Axes{kind}, or one of a grid that can be divided", len(given))
+    given[0].remove()
+    grid = place.subgridspec(rows, columns, width_ratios=options.pop("width_ratios", None))
+    return grid.subplots(squeeze=False, **options)
+
+
+def _several(ax: Any) -> list[Any]:
+    return [] if ax is None else list(np.asarray(ax, dtype=object).flat)
 
 
 def column(rows: int, **options: Any) -> tuple[Figure, list[Any]]:
@@ -97,9 +145,20 @@ def column(rows: int, **options: Any) -> tuple[Figure, list[Any]]:
     return made, list(panels[:, 0])
 
 
+def entitle(made: Figure, panels: Sequence[Any], words: str, ax: Any = None) -> None:
+    """The title above all panels; above the first one in a figure of the user's own."""
+    if ax is None:
+        made.suptitle(words, x=0.01, ha="left", fontsize=10.5)
+    else:
+        panels[0].set_title(f"{words}\n{panels[0].get_title(loc='left')}".rstrip(), loc="left")
+
+
 def look(number: int) -> dict[str, Any]:
-    """Colour and dash of line `number`."""
-    return {"color": PALETTE[number % len(PALETTE)], "linestyle": DASHES[number // len(PALETTE) % len(DASHES)]}
+    """Colour and dash of line `number`; colours are those of the user's own cycle if there is one."""
+    import matplotlib as mpl
+
+    colours = mpl.rcParams["axes.prop_cycle"].by_key().get("color", PALETTE) if changed("axes.prop_cycle") else PALETTE
+    return {"color": colours[number % len(colours)], "linestyle": DASHES[number // len(colours) % len(DASHES)]}
 
 
 def lines(axes: Any, x: Floats, series: Sequence[tuple[str, Floats]], quantity: str, unit: str) -> None:
@@ -109,6 +168,11 @@ def lines(axes: Any, x: Floats, series: Sequence[tuple[str, Floats]], quantity: 
         axes.plot(x, values / factor, label=label, **look(k))
     axes.set_ylabel(f"{quantity}, {name}")
     legend(axes, left_out=len(series) - MOST_LINES)
+
+
+def told_apart(words: Sequence[str]) -> list[str]:
+    """Names of lines, numbered where they are the same."""
+    return [word if words.count(word) == 1 else f"{word} ({k})" for k, word in enumerate(words, start=1)]
 
 
 def legend(axes: Any, left_out: int = 0) -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pliant.errors import ModelError
 from pliant.model.check import did_you_mean
 from pliant.show.plot.over_time import is_mode
-from pliant.show.plot.style import ALARM, PALETTE, TIME, figure, legend, prefixed, styled
+from pliant.show.plot.style import ALARM, PALETTE, TIME, Size, entitle, figure, legend, prefixed, styled
 
 if TYPE_CHECKING:
     import xarray
@@ -56,14 +56,16 @@ class Series:
 
 
 @styled
-def family(data: xarray.Dataset, names: Sequence[str] | None = None, reduce: str | None = None) -> Figure:
+def family(
+    data: xarray.Dataset, names: Sequence[str] | None = None, reduce: str | None = None, *, ax: Any = None, figsize: Size = None
+) -> Figure:
     """One axis: series over time, one curve per value; numbers are drawn over the axis. `reduce` turns series into numbers."""
     (axis,) = _axes(data, 1, "family")
     data = _sorted(data)
     chosen = _chosen(data, names, MOST_FAMILIES)
     if reduce is not None:
         chosen = [series.reduced(reduce) for series in chosen]
-    made, panels = figure(len(chosen), 1, height=2.8)
+    made, panels = figure(len(chosen), 1, height=2.8, ax=ax, figsize=figsize)
     for panel, series in zip(panels[:, 0], chosen, strict=True):
         (_draw_numbers if series.time is None else _draw_courses)(panel, data, axis, series)
     panels[0, 0].set_title(_title(data))
@@ -71,26 +73,30 @@ def family(data: xarray.Dataset, names: Sequence[str] | None = None, reduce: str
 
 
 @styled
-def heat_map(data: xarray.Dataset, names: Sequence[str] | None = None, reduce: str | None = None) -> Figure:
+def heat_map(
+    data: xarray.Dataset, names: Sequence[str] | None = None, reduce: str | None = None, *, ax: Any = None, figsize: Size = None
+) -> Figure:
     """Two axes: one map per quantity; a series over time is reduced to its largest magnitude, or as `reduce` says."""
     _axes(data, 2, "heat_map")
     data = _sorted(data)
     chosen = [series.reduced(reduce or "largest") for series in _chosen(data, names, MOST_MAPS)]
     across = min(2, len(chosen))
     rows = -(-len(chosen) // across)
-    made, panels = figure(rows, across, height=3.6, width=5.0 * across + 0.5)
+    made, panels = figure(rows, across, height=3.6, width=5.0 * across + 0.5, ax=ax, figsize=figsize)
     for panel, series in zip(panels.flat, chosen, strict=False):
         factor, unit = prefixed(series.unit, [series.values])
         drawn = _draw_map(panel, data, series.values / factor, *_limits(series.values / factor))
         _bar(made, drawn, panel, _labelled(series.label, unit))
     for panel in list(panels.flat)[len(chosen) :]:
         panel.remove()
-    made.suptitle(_title(data), x=0.01, ha="left", fontsize=10.5)
+    entitle(made, list(panels.flat), _title(data), ax)
     return made
 
 
 @styled
-def multiples(data: xarray.Dataset, names: Sequence[str] | None = None, reduce: str | None = None) -> Figure:
+def multiples(
+    data: xarray.Dataset, names: Sequence[str] | None = None, reduce: str | None = None, *, ax: Any = None, figsize: Size = None
+) -> Figure:
     """Three axes: maps over two axes for each value of the third, which is the one with the fewest values; common colours."""
     data = _sorted(data)
     axes = _axes(data, 3, "multiples")
@@ -101,7 +107,8 @@ def multiples(data: xarray.Dataset, names: Sequence[str] | None = None, reduce: 
     limits = _limits(series.values / factor)
     count = data.sizes[apart]
     across = min(ACROSS, count)
-    made, panels = figure(-(-count // across), across, height=2.6, width=2.5 * across + 1.2, sharex=True, sharey=True)
+    made, panels = figure(-(-count // across), across, height=2.6, width=2.5 * across + 1.2, sharex=True, sharey=True,
+                          ax=ax, figsize=figsize)  # fmt: skip
     for k, panel in enumerate(list(panels.flat)[:count]):
         drawn = _draw_map(panel, data.isel({apart: k}), series.values[k] / factor, *limits)
         panel.set_title(_value_label(data, apart, k), fontsize=9.5)
@@ -109,18 +116,21 @@ def multiples(data: xarray.Dataset, names: Sequence[str] | None = None, reduce: 
     for panel in list(panels.flat)[count:]:
         panel.remove()
     _bar(made, drawn, list(panels.flat)[:count], _labelled(series.label, unit))
-    made.suptitle(_title(data), x=0.01, ha="left", fontsize=10.5)
+    entitle(made, list(panels.flat), _title(data), ax)
     return made
 
 
 @styled
-def points(data: xarray.Dataset, names: Sequence[str] | None = None, reduce: str | None = None) -> Figure:
+def points(
+    data: xarray.Dataset, names: Sequence[str] | None = None, reduce: str | None = None, *, ax: Any = None, figsize: Size = None
+) -> Figure:
     """A list of cases or a sample: each quantity over each varied number."""
     if CASE not in data.dims:
         raise ModelError.of("plot points", "sweep", "must be over a list of cases or a sample", list(data.dims))
     numbers = [str(name) for name, values in data.coords.items() if values.dims == (CASE,) and values.dtype.kind in "iuf"]
     chosen = [series.reduced(reduce or "largest") for series in _chosen(data, names, MOST_POINTS)]
-    made, panels = figure(len(chosen), len(numbers), height=2.4, width=2.6 * len(numbers) + 1.4, sharex="col", sharey="row")
+    made, panels = figure(len(chosen), len(numbers), height=2.4, width=2.6 * len(numbers) + 1.4, sharex="col",
+                          sharey="row", ax=ax, figsize=figsize)  # fmt: skip
     for row, series in zip(panels, chosen, strict=True):
         factor, unit = prefixed(series.unit, [series.values])
         for panel, name in zip(row, numbers, strict=True):
@@ -129,21 +139,23 @@ def points(data: xarray.Dataset, names: Sequence[str] | None = None, reduce: str
             panel.set(xlabel=_labelled(name, word))
             panel.label_outer()
         row[0].set_ylabel(_labelled(series.label, unit))
-    made.suptitle(_title(data), x=0.01, ha="left", fontsize=10.5)
+    entitle(made, list(panels.flat), _title(data), ax)
     return made
 
 
 SWEEP_PLOTS: dict[str, Callable[..., Figure]] = {draw.__name__: draw for draw in (family, heat_map, multiples, points)}
 
 
-def sweep(data: xarray.Dataset, names: Sequence[str] | None = None, reduce: str | None = None) -> Figure:
+def sweep(
+    data: xarray.Dataset, names: Sequence[str] | None = None, reduce: str | None = None, *, ax: Any = None, figsize: Size = None
+) -> Figure:
     """The plot that fits the axes of a sweep.
 
     names: what was kept ("tip_deflection"), one number of it ("tip_deflection arm y"), or a coordinate ("arm.angle"). reduce:
     "largest", "final" or "range", the number taken from series over time.
     """
     check_reduction(reduce)
-    return SWEEP_PLOTS[kind_of(data)](data, names, reduce)
+    return SWEEP_PLOTS[kind_of(data)](data, names, reduce, ax=ax, figsize=figsize)
 
 
 def check_reduction(reduce: str | None) -> None:

@@ -1,4 +1,4 @@
-"""Edges inside steps: where a run crosses an edge of an operation (codegen/nonsmooth.py) and no event marks it.
+"""Edges inside steps, and at their ends: where a run crosses an edge of an operation (codegen/nonsmooth.py) that no flag marks.
 
 At most of them the equations only have a corner, at which the steps of S are cut. If the equations jump there, S would have to jump
 with them; if they are infinitely steep, S cannot be integrated across. Derivatives end at such a point.
@@ -54,7 +54,7 @@ class CrossedEdge:
 
 
 def first_edge(walk: TapedRun, first: int, last: int, p: Floats) -> CrossedEdge | None:
-    """The first edge inside steps first ... last - 1, which share p, at which the equations jump or are infinitely steep."""
+    """The first edge in steps first ... last - 1, which share p, at which the equations jump or are infinitely steep."""
     kernel = walk.kernel("rhs")
     if kernel.decide is None:
         return None
@@ -64,6 +64,7 @@ def first_edge(walk: TapedRun, first: int, last: int, p: Floats) -> CrossedEdge 
     for low, high, before, after in zip(places, places[1:], decided, decided[1:], strict=False):
         changed = np.flatnonzero(np.any(before != after, axis=1))
         found += steps.bad_edges(changed, np.full(changed.size, low), high, before[changed])
+    found += steps.bad_ends(decided[-1][:-1], decided[0][1:])
     if not found:
         return None
     t, operation, jumps = min(found)
@@ -124,6 +125,13 @@ class _Steps:
             more = np.any(self.decisions(k, np.full(k.size, end)) != after, axis=1)
             k, low, before = k[more], high[more], after[more]
         return found
+
+    def bad_ends(self, before: Floats, after: Floats) -> list[tuple[float, int, bool]]:
+        """The same at the ends of steps that end at a corner; before, after: decisions before and beyond the end of each."""
+        k = np.flatnonzero(np.any(before != after, axis=1))
+        jumps, steep = self._judge(k, np.ones(k.size))
+        operation, times = np.argmax(before[k] != after[k], axis=1), self.t[k] + self.h[k]
+        return [(float(times[i]), int(operation[i]), bool(jumps[i])) for i in np.flatnonzero(jumps | steep)]
 
     def _judge(self, k: NDArray[np.int64], x: Floats) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Whether f jumps, and whether it is infinitely steep, at fractions x of steps k."""

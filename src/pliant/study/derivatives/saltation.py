@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pliant.codegen.directional_kernel import DirectionalCall, from_lanes, to_lanes
 from pliant.errors import SolveError
-from pliant.integrate.memory.run_record import MARKS, RECORDS, STOPS, THROWN, TURNS, UNDAMPED
+from pliant.integrate.memory.run_record import CUTS, MARKS, RECORDS, STOPS, THROWN, TURNS, UNDAMPED
 from pliant.integrate.methods.method import Auto
 from pliant.integrate.methods.tableaus import DOP853, Tableau
 from pliant.integrate.replay.variation import Tolerances, Variation
@@ -207,9 +207,11 @@ class Walk(TapedRun):
         self._stop_at(Undefined(min(crossed.t, failed), crossed.operation, crossed.reason))
 
     def _crosses_edge(self, first: int, last: int, p: Floats) -> bool:
-        """Whether the equations jump, or are infinitely steep, inside a step: only events mark jumps that derivatives take."""
+        """Whether the equations jump, or are infinitely steep, in a step or at its end: only flags mark jumps that S takes."""
         before, self._corners = self._corners, self.variation.statistics["corners"]
-        crossed = first_edge(self, first, last, p) if self._corners > before else None
+        cuts = [e for e, event in enumerate(self.traced.events) if event.kind == CUTS]
+        at_corners = self._corners > before or np.any(self.tape.hits[first:last, cuts])
+        crossed = first_edge(self, first, last, p) if at_corners else None
         if crossed is not None:
             self._stop_at(Undefined(crossed.t, crossed.operation, crossed.reason))
         return crossed is not None
