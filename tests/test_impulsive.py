@@ -395,5 +395,7 @@ def test_what_cannot_be_is_refused_with_a_sentence():
         dropped(law, friction=pl.LuGre(mu_static=0.3, mu_kinetic=0.2, v_stribeck=0.01, sigma0=1e3, sigma1=0.0))
     with pytest.raises(pl.ModelError, match="must not be Impulsive for an equilibrium or a linearisation"):
         pl.equilibrium(dropped(law))
+    with pytest.raises(pl.ModelError, match="has no force to draw"):
+        pl.plot.law(law)
     with pytest.raises(pl.SolveError, match="must not overlap at the start"):
         pl.simulate(dropped(law, height=-0.01), 1.0)
