@@ -114,7 +114,7 @@ class Memory:
 
     def bind_pairs(self, places: NDArray[np.int64], numbers: Floats) -> None:
         """Bind the contacts, and memory for the data of each and for finished contacts."""
-        n, room = len(places), max(LEAST_LOGGED, 2 * len(places)) if len(places) else 0
+        n, room = len(places), max(LEAST_LOGGED, 8 * len(places)) if len(places) else 0
         self.set(n_pairs=n, max_touches=room)
         self.bind(pair_places=places, pair_numbers=numbers, touch=np.zeros((n, TOUCH)), finished=np.empty((room, FINISHED)))
         self.bind_alike(n, np.int64, "pair_start", "close_by")
