@@ -58,7 +58,6 @@ SEARCHES = 8  # times that a step is cut to an event, and searched for an earlie
 PROJECTIONS = 2  # Newton steps of the projection after each step
 UNPROJECTED = 100.0  # times the tolerance of a constraint: how far it may be open after a fixed step
 NEAREST = 1e-3  # fraction of a refused step: a nearer corner is left to error control
-OPENINGS = 4  # most times that a contact can open at one event: impulsive ones may let go and take hold again
 BEYOND = 1.05  # factor on the distance to a corner: end of a step that is to locate it
 
 
@@ -118,7 +117,7 @@ def _full(run: Any) -> bool:
         return True
     if run.max_tape > 0 and run.n_tape >= run.max_tape:
         return True
-    if run.n_touches + OPENINGS * run.n_pairs > run.max_touches:
+    if run.n_touches + run.openings * run.n_pairs > run.max_touches:
         return True
     # events that end the step, and joints that let go as the next piece of time begins
     return bool(run.n_logged + recorded + 2 * run.n_events > run.max_logged)
