@@ -72,7 +72,7 @@ UNITS: dict[tuple[Any, str], str] = {
     (Revolute, "rate"): "rad/s",
     (PowerLaw, "stiffness"): "N/m^n",
     (PowerLaw, "damping"): "N s/m",
-    (PowerDamping, "chi"): "N s/m^(m+1)",
+    (PowerDamping, "chi"): "N s/m/m^n",  # n: its damping_exponent
     (PowerDamping, "damping_exponent"): "1",
     (BristleLaw, "sigma0"): "1/m",
     (BristleLaw, "sigma1"): "s/m",
@@ -121,7 +121,7 @@ UNITS: dict[tuple[Any, str], str] = {
 ALONG: dict[str, dict[str, str]] = {
     "m": {EITHER: "m", STIFFNESS: "N/m", DRAG: "N s/m", EITHER_EFFORT: "N", "1 or rad/m": "rad/m"},
     "rad": {EITHER: "rad", STIFFNESS: "N m/rad", DRAG: "N m s/rad", EITHER_EFFORT: "N m", "1 or rad/m": "1",
-            SPEED: "rad/s", "N s/m": "N m s/rad", "s/m": "s/rad", "N/m^n": "N m/rad^n"},
+            SPEED: "rad/s", "N s/m": "N m s/rad", "s/m": "s/rad", "N/m^n": "N m/rad^n", "N s/m/m^n": "N m s/rad/rad^n"},
 }  # fmt: skip
 
 # The allowed words of text fields, from the model's own tuples.

@@ -16,9 +16,10 @@ from pliant.files.vocabulary import FORMULA, FORMULAS, STATE
 from pliant.model.frame import Frame
 from pliant.model.joint import Joint
 from pliant.model.material import Material
+from pliant.model.normal_law import PowerDamping
 from pliant.model.signal import Constant, Formula, Prescribed
 
-EXPONENT = "exponent"  # of a law K d^n
+EXPONENT, DAMPING_EXPONENT = "exponent", "damping_exponent"  # of a law K d^n + chi d^m d'
 ON_COORDINATES = ("spring", "damper", "limits", "backlash", "motion")  # fields of a joint that are of its coordinates
 
 
@@ -71,11 +72,15 @@ def read_object(kind: type, item: Item) -> Any:
 
 
 def _unit(kind: type, name: str, given: Mapping[str, Item]) -> str | None:
-    """The unit of a field. The stiffness of a law K d^n is in N/m^n, where n is its exponent in this file or by default."""
+    """The unit of a field. The stiffness of a law K d^n is in N/m^n, where n is its exponent in this file or by default.
+
+    So is the damping of a law with an exponent of its own.
+    """
     unit = along(vocabulary.field_unit(kind, name), given[name].coordinate)
     if unit is None or not unit.endswith(units.ANY_POWER):
         return unit
-    power = read_field(kind, EXPONENT, given[EXPONENT]) if EXPONENT in given else vocabulary.default(kind, EXPONENT)
+    exponent = DAMPING_EXPONENT if (kind, name) == (PowerDamping, "chi") else EXPONENT
+    power = read_field(kind, exponent, given[exponent]) if exponent in given else vocabulary.default(kind, exponent)
     return f"{unit.removesuffix(units.ANY_POWER)}^{float(power):g}"
 
 

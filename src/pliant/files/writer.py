@@ -233,8 +233,7 @@ def _closure_field(part: str, value: Any) -> Any:
 
 
 def _problem(system: System, problem: InverseProblem) -> Data:
-    paths = [{name: write_place(system, one.frame) if name == "frame" else x for name, x in write_fields(one, DRIVE_BY).items()}
-             for one in problem.paths]  # fmt: skip
+    paths = [{"frame": write_place(system, one.frame), **write_fields(one, DRIVE_BY, leaving=("frame",))} for one in problem.paths]
     told = write_fields(replace(problem, path=None), DRIVE_BY)
     return {**told, "path": paths[0] if isinstance(problem.path, FramePath) else paths} if paths else told
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from pliant.errors import ModelError
@@ -22,13 +22,13 @@ def write_named(value: Any) -> Data:
     return {vocabulary.word(type(value)): write_fields(value)}
 
 
-def write_fields(value: Any, part: str = "") -> Data:
-    """The fields that differ from their defaults."""
+def write_fields(value: Any, part: str = "", leaving: Collection[str] = ()) -> Data:
+    """The fields that differ from their defaults; leaving: names of fields that are written by others."""
     hints = vocabulary.field_hints(type(value))
     plain = type(value)() if not vocabulary.required_fields(type(value)) else None
     data: Data = {}
     for field in dataclasses.fields(value):
-        if field.name not in hints:
+        if field.name not in hints or field.name in leaving:
             continue
         given = getattr(value, field.name)
         usual = getattr(plain, field.name) if plain is not None else field.default

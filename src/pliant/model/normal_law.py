@@ -331,7 +331,7 @@ class PowerDamping(PowerLaw):
     the masses and on the speed.
     """
 
-    chi: float  # N s/m^(m + 1)
+    chi: float  # N s/m/m^n, where n is damping_exponent
     damping_exponent: float = 1.5  # m: 0, or at least 1
 
     def __post_init__(self) -> None:

@@ -194,15 +194,28 @@ def compile_system(
     t_start: float = 0.0,
     parameters: Mapping[str, float] | None = None,
     phase: Tell | None = None,
-    hold_at: Sequence[NDArray[np.float64]] = (),
 ) -> Compiled:
     """Prepare a System for runs: trace and compile its functions, unless a System with the same structure was compiled before.
 
     cache: keep machine code in the process and on disk. still: allow a System with every coordinate prescribed. near: record when
     gaps cross this distance, m. t_start: time at which closed loops are assembled, s. parameters: values of parameters by name.
-    phase: called with a description of each stage. hold_at: coordinates, beside those at the start, in which the rows of closures
-    that a run holds must not be those that others imply.
+    phase: called with a description of each stage.
     """
+    return compile_to_hold((), system, formulation, cache, still, near, t_start, parameters, phase)
+
+
+def compile_to_hold(
+    positions: Sequence[NDArray[np.float64]],
+    system: AnySystem,
+    formulation: str,
+    cache: bool,
+    still: bool = False,
+    near: float | None = None,
+    t_start: float = 0.0,
+    parameters: Mapping[str, float] | None = None,
+    phase: Tell | None = None,
+) -> Compiled:
+    """The same, with rows of redundant closures that hold the mechanism in these positions, too: coordinates of each."""
     check.function("compile_system", "phase", phase)
     system = mechanism_of(system, "compile_system")
     near = None if near is None else check.number("compile_system", "near", near, "m")
@@ -215,7 +228,9 @@ def compile_system(
         with stages.stage("trace", LOWERING):
             values = checked_values(known.parameters(system), parameters)
             plain = known.resolved(system, values)
-            lowered = replace(lower_system(plain, formulation, still, near, t_start, values, known.tree, hold_at), original=system)
+            lowered = replace(
+                lower_system(plain, formulation, still, near, t_start, values, known.tree, positions), original=system
+            )
             lowered = replace(lowered, readings=known.readings)
             folder: Path | None = user_cache("machine-code") if cache else None
             key = HashedOnce((lowered.lowered.structure, lowered.asked, folder))

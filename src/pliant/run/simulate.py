@@ -36,7 +36,7 @@ from pliant.run.inertia import HARDLY, Resistance
 from pliant.run.mechanism import AnySystem, mechanism_of
 from pliant.run.observed import component_name, values_of
 from pliant.run.pace import held_by_stability
-from pliant.run.prepare import Compiled, compile_system
+from pliant.run.prepare import Compiled, compile_system, compile_to_hold
 from pliant.run.provenance import Provenance
 from pliant.run.row_sinks import KeptRows, MakeSink, window_of
 from pliant.run.sampling import Sampling
@@ -262,8 +262,8 @@ def with_parameters(
     traced = compiled.traced
     values = {**traced.parameter_values, **parameters}
     cached = compiled.structure.cache is not None
-    return compile_system(traced.original, traced.formulation, cached, near=traced.near, t_start=traced.t_start, parameters=values,
-                          hold_at=traced.hold_at if hold_at is None else hold_at)  # fmt: skip
+    positions = traced.hold_at if hold_at is None else hold_at
+    return compile_to_hold(positions, traced.original, traced.formulation, cached, False, traced.near, traced.t_start, values)
 
 
 def check_compiled(traced: TracedSystem, near: float | None, t_start: float) -> None:

@@ -13,7 +13,7 @@ from pliant.host.stages import Stages
 from pliant.model.check import did_you_mean
 from pliant.model.resolve import checked_values
 from pliant.model.system import System
-from pliant.run.prepare import Compiled, CompiledStructure, compile_system
+from pliant.run.prepare import Compiled, CompiledStructure, compile_to_hold
 from pliant.run.system_memory import SystemMemory
 from pliant.trace.layout import CONSTANTS, OWN, PIECES, POSITIONS, RATES
 from pliant.trace.lowered_system import LoweredSystem
@@ -157,8 +157,8 @@ def structure_aside(
     if not names or lowered.lowered.structure == lowered_at(known, traced, values).lowered.structure:
         return compiled.structure, places
     cached = compiled.structure.cache is not None
-    other = compile_system(traced.original, traced.formulation, cached, True, traced.near, traced.t_start, aside,
-                           hold_at=traced.hold_at)  # fmt: skip
+    args = (traced.original, traced.formulation, cached, True, traced.near, traced.t_start, aside)
+    other = compile_to_hold(traced.hold_at, *args)
     return other.structure, places
 
 
