@@ -107,8 +107,13 @@ def test_a_file_names_the_motion_itself_and_runs_follow_it():
     assert away_from(circle, run, "fore") < 1e-7
     assert "position" in run.provenance["model"] and "piecewise_smooth" not in run.provenance["model"]
     assert pl.loads_model(run.provenance["model"]).system == model.system
-    heavier = pl.simulate(model.system, 1.0, save=0.1, parameters={"mass": 2.2})  # the motors know nothing of it
-    assert away_from(circle, heavier, "fore") > 1e-3
+    heavier = pl.simulate(model.system, 1.0, save=0.1, parameters={"mass": 2.2})  # with the efforts for this mass
+    assert away_from(circle, heavier, "fore") < 1e-7
+    assert np.max(np.abs(heavier["effort"] - run["effort"])) > 0.1
+    with pytest.raises(pl.ModelError, match="ensemble: parameters must be left out: the efforts of drive_by must be computed anew"):
+        pl.ensemble(model.system, 0.1, parameters={"mass": [2.0, 2.2]})
+    swept = pl.sweep(model.system, pl.Grid({"mass": [2.0, 2.2]}), run={"t_end": 0.1, "save": 0.1}, keep=["upper.angle"])
+    assert float(np.ptp(swept["upper.angle"].values[:, -1])) < 1e-7  # both on the circle
     with pytest.raises(pl.ModelError, match=r"<text>:\d+:\d+: drive_by: unknown key 'paths' \(did you mean 'path'\?\)"):
         pl.loads_model(ARM.replace("path: {", "paths: {"))
 

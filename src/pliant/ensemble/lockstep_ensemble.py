@@ -21,7 +21,7 @@ from pliant.ensemble.member_pieces import members_by_knots
 from pliant.ensemble.member_rows import MemberRows
 from pliant.ensemble.member_starts import doubtful_starts
 from pliant.ensemble.member_warnings import MembersToJudge, MemberSums
-from pliant.ensemble.members import Alike, MemberPlan, heads_of, start_at
+from pliant.ensemble.members import OWN_EFFORTS, Alike, MemberPlan, heads_of, start_at
 from pliant.errors import SolveError
 from pliant.host.memory import free_memory
 from pliant.host.stages import Stages
@@ -77,6 +77,8 @@ def reason_against(plan: MemberPlan, method: Method, kept: KeepPlan) -> str:
     """Why an ensemble must run in the general loop; "" if lock-step can run it."""
     if RECORDS in kept.words:
         return 'keep="records" lists every touch, which the general loop writes down'
+    if plan.first.traced.original.undriven is not None:
+        return OWN_EFFORTS
     return why_not(plan.first, method)
 
 

@@ -56,6 +56,9 @@ class Alike:
         return Alike(self.members[which], [self.compiled[k] for k in which] if len(self.compiled) > 1 else self.compiled, self.key)
 
 
+OWN_EFFORTS = "the efforts of drive_by must be computed anew for other values of parameters"
+
+
 @dataclass(frozen=True)
 class MemberPlan:
     """All members of one ensemble."""
@@ -92,6 +95,10 @@ class MemberPlan:
     def _check_names(self) -> None:
         """Check names before the first run; parameter values are checked member by member."""
         original = self.system.traced.original if isinstance(self.system, Compiled) else self.system
+        if self.parameters and original.undriven is not None:
+            raise ModelError.of(
+                "ensemble", "parameters", f"must be left out: {OWN_EFFORTS} (sweep does that)", list(self.parameters)
+            )
         for name in self.parameters:
             if name not in original.parameters:
                 checked_values(original.parameters, {name: 0.0})  # rejects an unknown name and suggests the nearest

@@ -30,16 +30,21 @@ def mechanism_of(given: Any, caller: str) -> System:
 
 
 def _driven(system: System) -> System:
-    """The System driven by the efforts that its problem asks for, at the parameters' own values."""
+    """The System driven by the efforts of its problem, computed once for the parameters' own values."""
     known = _DRIVEN.get(system)
-    if known is not None and known.undriven == system:
-        return known
+    if known is None or known.undriven != system:
+        known = driven(system)
+        _DRIVEN.put(system, known)
+    return known
+
+
+def driven(system: System) -> System:
+    """A copy of a System driven by the efforts of its problem; these are plain numbers."""
     assert system.problem is not None
-    driven = system.snapshot()
-    driven.problem, driven.undriven = None, system.snapshot()
-    driven.drive_by(_solvers[0](driven, **system.problem.options))
-    _DRIVEN.put(system, driven)
-    return driven
+    made = system.snapshot()
+    made.problem, made.undriven = None, system.snapshot()
+    made.drive_by(_solvers[0](made, **system.problem.options))
+    return made
 
 
 _DRIVEN: ByIdentity[System] = ByIdentity()

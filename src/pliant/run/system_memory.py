@@ -8,6 +8,7 @@ from pliant.model.parameter import Parameter, Values
 from pliant.model.remembered import RememberedParts
 from pliant.model.system import System
 from pliant.run.by_identity import ByIdentity
+from pliant.run.mechanism import driven
 
 if TYPE_CHECKING:  # casadi is imported when a run begins
     from pliant.dynamics.tree import RememberedTree
@@ -52,7 +53,9 @@ class SystemMemory:
         if not values:
             return system
         plain: System = resolved(system, values) if self._parts is None else self._parts.resolved(system, values)
-        return plain
+        if plain.undriven is None or all(values[name] == one.value for name, one in self.parameters(system).items()):
+            return plain
+        return driven(plain.undriven)  # the efforts for these values
 
 
 _MEMORIES: ByIdentity[SystemMemory] = ByIdentity()
