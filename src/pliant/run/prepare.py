@@ -228,10 +228,8 @@ def compile_to_hold(
         with stages.stage("trace", LOWERING):
             values = checked_values(known.parameters(system), parameters)
             plain = known.resolved(system, values)
-            lowered = replace(
-                lower_system(plain, formulation, still, near, t_start, values, known.tree, positions), original=system
-            )
-            lowered = replace(lowered, readings=known.readings)
+            lowered = lower_system(plain, formulation, still, near, t_start, values, known.tree, positions)
+            lowered = replace(lowered, original=system, readings=known.readings)
             folder: Path | None = user_cache("machine-code") if cache else None
             key = HashedOnce((lowered.lowered.structure, lowered.asked, folder))
             shared = cache and lowered.lowered.shareable
