@@ -58,7 +58,7 @@ def test_they_add_up_to_the_gibbs_function_of_the_moving_beam():
 
         return over_the_beam(density)
 
-    found = pl.gibbs_appell_integrals(BEAM)
+    found = BEAM.integrals
     B = found.at(DELTA, RATE, SECOND)
     turned = tilde(omega)
     s = (0.5 * found.B0 * origin @ origin + origin @ B["B1"] - 2.0 * origin @ B["B2"] @ omega - origin @ B["B3"] @ alpha

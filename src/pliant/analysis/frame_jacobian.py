@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from pliant.analysis.denoc import Given, state_vector
 from pliant.model import check
+from pliant.model.answers import answers
 from pliant.model.refused import require_bodies
 from pliant.model.resolve import resolved
 from pliant.run.mechanism import AnySystem, mechanism_of
@@ -44,6 +45,7 @@ class FrameJacobian:
         return np.vstack([self.linear, self.angular])
 
 
+@answers("jacobian")
 def jacobian(system: AnySystem, frame: Frame | str, *, q: Given = None, v: Given = None, t: float = 0.0) -> FrameJacobian:
     """The Jacobian of a frame, as in jacobian(system, arm.tip, q={"arm.angle": 0.3}).
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from pliant.beams.integrals import shape_integrals
 from pliant.model import check
+from pliant.model.answers import answers
 from pliant.model.beam import Beam
 
 Floats = NDArray[np.float64]
@@ -64,6 +65,7 @@ class GibbsAppellIntegrals:
         }
 
 
+@answers("integrals")
 def gibbs_appell_integrals(beam: Beam) -> GibbsAppellIntegrals:
     """The integrals of a beam, without its payload, which is a body of its own."""
     check.instance("gibbs_appell_integrals", "beam", beam, Beam, "a Beam")

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from pliant.errors import ModelError
 from pliant.model import check
+from pliant.model.answers import answer
 from pliant.model.body import ROOT, TIP, Length
 from pliant.model.damping import DAMPINGS, Damping
 from pliant.model.frame import Frame
@@ -65,6 +66,11 @@ class Beam:
         self._check_mass()
         if self.payload is not None:
             check.instance(part, "payload", self.payload, Payload, "a Payload")
+
+    @property
+    def integrals(self) -> Any:
+        """The integrals of the Gibbs-Appell papers by name, as in beam.integrals.C1: `pl.gibbs_appell_integrals`."""
+        return answer("integrals", self)
 
     @property
     def structure(self) -> tuple[object, ...]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pliant.model import check
+from pliant.model.answers import answer
 from pliant.model.check import Vector
 
 Turn = tuple[Vector, float]  # unit axis, angle in rad
@@ -40,3 +41,7 @@ class Frame:
         """The same frame rotated by `angle` (rad) about one of its own axes."""
         turn = (check.axis("Frame", "axis", axis), check.number("Frame", "angle", angle, "rad"))
         return replace(self, turns=(*self.turns, turn))
+
+    def jacobian(self, system: Any, **state: Any) -> Any:
+        """The Jacobian of this frame in a System at a state: arm.tip.jacobian(system, q={"arm.angle": 0.3}). See `pl.jacobian`."""
+        return answer("jacobian", system, self, **state)

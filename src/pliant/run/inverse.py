@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 
 from pliant.errors import ModelError, SolveError
 from pliant.model import check
+from pliant.model.answers import answers
 from pliant.model.coordinate_pair import refuse_coordinate_pairs
 from pliant.model.driven_by import CORNERS
 from pliant.model.signal import MotionTable, Prescribed, PrescribedMotion, prescribed
 from pliant.model.system import Link, System
 from pliant.results.result import Result
-from pliant.run.mechanism import AnySystem, mechanism_of, solved_by
+from pliant.run.mechanism import AnySystem, mechanism_of
 from pliant.run.prepare import Compiled, compile_system
 from pliant.run.provenance import Provenance
 from pliant.run.simulate import simulate
@@ -37,7 +38,7 @@ NEWTON_STEPS = 30
 NEWTON_TOLERANCE = 1e-13  # of the largest modal force: the level of round-off
 
 
-@solved_by
+@answers("inverse dynamics")
 def inverse_dynamics(
     system: AnySystem,
     motion: Mapping[str, Motion] | None = None,

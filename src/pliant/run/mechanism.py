@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pliant.errors import ModelError
+from pliant.model.answers import answer
 from pliant.model.system import System
 from pliant.run.by_identity import ByIdentity
 
@@ -43,16 +43,8 @@ def driven(system: System) -> System:
     assert system.problem is not None
     made = system.snapshot()
     made.problem, made.undriven = None, system.snapshot()
-    made.drive_by(_solvers[0](made, **system.problem.options))
+    made.drive_by(answer("inverse dynamics", made, **system.problem.options))
     return made
 
 
 _DRIVEN: ByIdentity[System] = ByIdentity()
-Solver = TypeVar("Solver", bound=Callable[..., Any])
-_solvers: list[Callable[..., Any]] = []
-
-
-def solved_by(inverse: Solver) -> Solver:
-    """Register the function that solves inverse problems: `inverse` provides it, because it takes mechanisms itself."""
-    _solvers[:] = [inverse]
-    return inverse
