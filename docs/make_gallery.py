@@ -24,7 +24,6 @@ import pliant as pl
 HERE = Path(__file__).resolve().parent
 ROWS = 400  # of a page: enough to look smooth, small enough to commit
 STILL = (480, 360)  # pixels
-RULER = 46  # pixels at the bottom of the view: its axes and its scale
 BORDER = 3  # pixels at its right, the line beside the plots
 
 
@@ -187,8 +186,8 @@ def photograph(names: list[str]) -> None:
 
 
 def framed(image: Image.Image) -> Image.Image:
-    """A page's view in the shape of a still, without the axes and the scale below; where it is too narrow, its edges go on."""
-    view = image.crop((0, 0, image.width - BORDER, image.height - RULER))
+    """A page's view in the shape of a still, with its axes and its arrow of gravity; where it is too narrow, its edges go on."""
+    view = image.crop((0, 0, image.width - BORDER, image.height))
     across = max(view.width, round(view.height * STILL[0] / STILL[1]))
     left = (across - view.width) // 2
     whole = Image.new("RGB", (across, round(across * STILL[1] / STILL[0])), "white")

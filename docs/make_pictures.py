@@ -61,6 +61,11 @@ def chain() -> pl.Result:
 
 
 @cache
+def rough() -> pl.Result:
+    return pl.simulate(falling_chain(), 1.5, method=pl.RKF45(rtol=1e-4, atol=1e-7), save=1e-3)
+
+
+@cache
 def tipping() -> pl.Result:
     return _both(tipping_arm(), 1.2)
 
@@ -241,6 +246,16 @@ PLOTS: dict[str, Callable[[], object]] = {
     "mechanism": lambda: pl.plot.mechanism(chain(), times=[0.0, 0.43, 0.5264, 0.56, 0.9, 1.1175], scale=5.0),
     "mechanism-loop": lambda: pl.plot.mechanism(crank(), times=[0.0, 0.01, 0.02, 0.03, 0.037, 0.045], scale=3.0),
     "mechanism-spatial": lambda: pl.plot.mechanism(spatial(), times=[0.0, 0.3, 0.6], scale=5.0),
+    "schematic": lambda: pl.plot.mechanism(crank(), time=0.0, labels=True),
+    "series": lambda: pl.plot.series({"DOP853, 1e-9": chain(), "RKF45, 1e-4": rough()}, "c.angle", "tip_position a y",
+                                     zoom=(0.42, 0.56)),
+    "friction": lambda: pl.plot.friction(chain()),
+    "law": lambda: pl.plot.law([pl.HuGuo(stiffness=140e6, restitution=0.8), pl.HuntCrossley(stiffness=140e6, restitution=0.8),
+                                pl.Hertz(stiffness=140e6), pl.Stribeck(mu_static=0.3, mu_kinetic=0.2, v_stribeck=0.01),
+                                pl.Ambrosio(mu=0.2, v0=2e-3, v1=5e-3),
+                                pl.LuGre(mu_static=0.3, mu_kinetic=0.2, v_stribeck=0.01, sigma0=1e4, sigma1=100.0)]),
+    "shapes": lambda: pl.plot.shapes(pl.Beam(length=0.8, section=pl.Section.tube(0.012, 0.010), material=pl.ALUMINIUM,
+                                             theory="euler-bernoulli", modes=[pl.Modes("cf", 3), pl.TorsionModes("cf", 2)])),
     "paths": lambda: pl.plot.paths(robot()),
     "coordinates": lambda: pl.plot.coordinates(chain()),
     "tip_deflection": lambda: pl.plot.tip_deflection(spatial()),
@@ -262,7 +277,7 @@ PLOTS: dict[str, Callable[[], object]] = {
     "sweep-map": lambda: _deflections(payload=16, E=17),
     "sweep-multiples": lambda: _deflections(payload=10, E=9, height=4),
     "sweep-points": _points,
-}
+}  # fmt: skip
 # name: (result, s, deformation scale, light or dark)
 PAGES = {
     "page": (chain, 0.5264, 5.0, "light"),

@@ -101,6 +101,11 @@ def items(name: str, claims: list[dict[str, Any]], drawn: Sequence[str]) -> list
     for entry in register:
         cells = [entry["item"], entry["what"], linked(str(entry["where"]), drawn), verdict(name, entry, claims)]
         rows.append(f"| {' | '.join(cells)} |")
+    about = [words for entry in register for words in entry.get("claims", ())]
+    for claim in claims:
+        if not any(words in claim["claim"] for words in about):
+            told = claim["claim"].replace("|", r"\|")
+            rows.append(f"| claim | {told} | [below](#claims) | {'holds' if claim['holds'] else '**does not hold**'} |")
     return rows
 
 

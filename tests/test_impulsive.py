@@ -180,14 +180,15 @@ def test_a_block_rocks_to_rest_on_both_corners():
 
 # ---- friction and restitution together
 
+UPPER, LOWER = math.radians(20.0), math.radians(30.0)
 
-def struck_pendulum(restitution, mu, kind="newton"):
+
+def struck_pendulum(restitution, mu, kind="newton", upper=UPPER, lower=LOWER, rates=(-0.1, -0.2)):
     """Kane and Levinson 1985: two rods hang from a pivot, and the lower end strikes a rough floor."""
-    upper, lower = math.radians(20.0), math.radians(30.0)
     rod = pl.RigidBody(mass=1.0, inertia=1.0 / 12.0, com=(0.5, 0.0), tip=(1.0, 0.0))
     system = pl.System("pendulum", gravity=(0, 0))
-    a = system.add("a", rod, joint=pl.Revolute(angle=upper - math.pi / 2, rate=-0.1))
-    b = system.add("b", rod, joint=pl.Revolute(angle=lower - upper, rate=-0.1), on=a.tip)
+    a = system.add("a", rod, joint=pl.Revolute(angle=upper - math.pi / 2, rate=rates[0]))
+    b = system.add("b", rod, joint=pl.Revolute(angle=lower - upper, rate=rates[1] - rates[0]), on=a.tip)
     floor = Plane(normal=(0, 1), point=(0.0, -math.cos(upper) - math.cos(lower)))
     law = pl.Impulsive(restitution=restitution, kind=kind)
     system.contact(points=b.tip, against=floor, normal=law, friction=sticky(mu), name="floor")
@@ -196,7 +197,7 @@ def struck_pendulum(restitution, mu, kind="newton"):
 
 def by_hand(restitution, mu):
     """Newton's restitution with Coulomb's cone for the pendulum: speeds of both rods, and the energy before and after."""
-    upper, lower, w = math.radians(20.0), math.radians(30.0), np.array([-0.1, -0.2])
+    upper, lower, w = UPPER, LOWER, np.array([-0.1, -0.2])
     coupled = 0.5 * math.cos(lower - upper)
     mass = np.array([[4.0 / 3.0, coupled], [coupled, 1.0 / 3.0]])
     rows = np.array([[math.sin(upper), math.sin(lower)], [math.cos(upper), math.cos(lower)]])
@@ -233,6 +234,52 @@ def test_kanes_paradox_creates_no_energy_and_is_said():
     assert 0.0 < result.contacts[0].restitution < 0.5
     other, _ = speeds_after(struck_pendulum(0.5, 0.5, "poisson"))
     assert other.contacts[0].normal_loss + other.contacts[0].friction_loss > 0.4 * before and not other.warnings
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_impact_in_any_state_creates_energy(kind):
+    random, struck = np.random.default_rng(7), 0
+    for _ in range(60):
+        upper, lower = random.uniform(-1.4, 1.4, 2)
+        system = struck_pendulum(random.uniform(), random.uniform(0.05, 2.0), kind, upper, lower, random.uniform(-3.0, 3.0, 2))
+        result = pl.simulate(system, 1e-9, save="steps")
+        struck += len(result.contacts)
+        assert result.ok and result.ledger.balance_error_max < 1e-9
+        assert all(min(touch.normal_loss, touch.friction_loss) >= 0.0 for touch in result.contacts)
+    assert struck > 20
+
+
+def test_a_contact_that_friction_lets_neither_rest_nor_separate_ends_the_run_with_a_sentence():
+    """Painleve's rod: it slides, leaning forwards, with more friction than its normal force can lift it against."""
+    rod = pl.RigidBody(mass=1.0, inertia=1.0 / 12.0, com=(0.5, 0.0), tip=(1.0, 0.0))
+    system = pl.System("rod", gravity=(0, -G))
+    body = system.add("rod", rod, joint=pl.Planar(angle=math.radians(125.0), velocity=(1.0, 0.0)))
+    system.contact(points=body.root, against=Plane(normal=(0, 1)), normal=pl.Impulsive(restitution=0.5), friction=sticky(2.0))
+    result = pl.simulate(system, 1.0)
+    assert not result.ok and "can neither rest nor separate" in result.message and "Painleve" in result.message
+
+
+@pytest.mark.parametrize(("mu", "acceleration"), [(0.5, 1.0 / 1.4), (0.05, 1.0 - 0.05 / math.tan(0.35))])
+def test_a_sphere_at_rest_on_a_slope_rolls_or_slides_down_as_the_closed_forms_say(mu, acceleration):
+    system = pl.System("slope", gravity=(G * math.sin(0.35), -G * math.cos(0.35)))
+    ball = system.add("ball", compact(1.0), joint=pl.Planar(position=(0.0, 0.1)))
+    law = pl.Impulsive(restitution=0.3)
+    system.contact(points=Sphere(ball.root, 0.1), against=Plane(normal=(0, 1)), normal=law, friction=sticky(mu))
+    result = pl.simulate(system, 1.0)
+    assert result.ok and not result.warnings and len(result.contacts) == 1
+    assert result["ball.x"][-1] == pytest.approx(0.5 * G * math.sin(0.35) * acceleration, rel=1e-9)
+
+
+def test_a_stack_comes_to_rest_with_the_weight_of_all_above_on_each_contact():
+    system, below = pl.System("stack", gravity=(0, -G)), None
+    for k in range(4):
+        ball = system.add(f"b{k}", compact(1.0 + k), joint=pl.Prismatic(axis="y", displacement=0.4 + 0.21 * k))
+        against = Plane(normal=(0, 1)) if below is None else Sphere(below.root, 0.1)
+        system.contact(points=Sphere(ball.root, 0.1), against=against, normal=pl.Impulsive(restitution=0.5), name=f"c{k}")
+        below = ball
+    result = pl.simulate(system, 4.0)
+    assert result.ok and not result.warnings and never_created(result)
+    assert result.data["normal_force"].values[-1] == pytest.approx([G * sum(range(k + 1, 5)) for k in range(4)], rel=1e-8)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -348,5 +395,7 @@ def test_what_cannot_be_is_refused_with_a_sentence():
         dropped(law, friction=pl.LuGre(mu_static=0.3, mu_kinetic=0.2, v_stribeck=0.01, sigma0=1e3, sigma1=0.0))
     with pytest.raises(pl.ModelError, match="must not be Impulsive for an equilibrium or a linearisation"):
         pl.equilibrium(dropped(law))
+    with pytest.raises(pl.ModelError, match="has no force to draw"):
+        pl.plot.law(law)
     with pytest.raises(pl.SolveError, match="must not overlap at the start"):
         pl.simulate(dropped(law, height=-0.01), 1.0)

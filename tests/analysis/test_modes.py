@@ -262,6 +262,9 @@ def test_damping_ratios_are_those_of_the_textbook():
     slow = 1.0 / abs(heavy.eigenvalues.real[1])
     assert heavy.course(1) == f"decays by e in {slow:.4g} s: " and heavy.course(1) in str(heavy)  # not only 0, 0 and 1
     assert light.course(0) == ""
+    growth, swing = light.eigenvalues[0].real, light.eigenvalues[0].imag
+    assert light.pole(0) == f"{growth:.4g} ± {swing:.6g}i" and light.pole(0) in str(light)
+    assert heavy.pole(1) == f"{heavy.eigenvalues[1].real:.4g}" and "±" not in str(heavy)
     assert oscillator(0.0).damping_ratios == pytest.approx([0.0], abs=0.0)
 
 

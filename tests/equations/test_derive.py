@@ -139,6 +139,18 @@ def test_the_function_gives_the_accelerations_of_the_compiled_system(build):
     assert np.array_equal(mass, mass.T) and np.min(np.linalg.eigvalsh(mass)) > 0.0
 
 
+@pytest.mark.parametrize("build", [double_pendulum, elastic_arm, four_bar, spatial_arm, floating_base])
+def test_tips_and_their_jacobian_are_those_of_a_run(build):
+    """Positions at a row, and velocities as J v."""
+    system = build()
+    equations, run = pl.equations(system), pl.simulate(system, 0.05, save=[0.0, 0.05])
+    q, v = ([run[name, label][-1] for label in group.names] for name, group in (("q", equations.q), ("v", equations.v)))
+    found = equations.function()(t=run.time[-1], q=q, v=v, u=0, p=equations.values)
+    assert equations.bodies == run.labels["body"]
+    assert np.allclose(np.array(found["tip_position"]).ravel(), run["tip_position"][-1].ravel(), rtol=0.0, atol=1e-12)
+    assert np.allclose(np.array(found["tip_jacobian"]) @ v, run["tip_velocity"][-1].ravel(), rtol=0.0, atol=1e-12)
+
+
 def test_multipliers_are_those_of_a_run():
     system = four_bar()
     t, q, v, _ = state_of(system)

@@ -77,6 +77,11 @@ class NaturalModes:
             return ""
         return f"{'decays' if pole.real < 0.0 else 'grows'} by e in {1.0 / abs(pole.real):.4g} s: "
 
+    def pole(self, number: int) -> str:
+        """The eigenvalue of a mode, 1/s, as text: -0.6 ± 34.9i, or -5.2 if it does not oscillate."""
+        pole = complex(self.eigenvalues[self.checked(number)])
+        return f"{pole.real + 0.0:.4g}" + (f" ± {pole.imag:.6g}i" if pole.imag > 0.0 else "")
+
     def animated(self, number: int, size: float = 0.1, cycles: int = 2) -> Result:
         """The mechanism vibrating in one mode, as a Result to plot, to animate, or to show with pl.player.write.
 
@@ -100,9 +105,10 @@ class NaturalModes:
         return f"<NaturalModes {self.name!r}: {len(self)} modes>"
 
     def __str__(self) -> str:
-        lines = [f"{'mode':>4}  {'rad/s':>12}  {'Hz':>12}  {'damping':>10}  moves most"]
+        lines = [f"{'mode':>4}  {'rad/s':>12}  {'Hz':>12}  {'damping':>10}  {'pole, 1/s':>22}  moves most"]
         for k, (w, ratio) in enumerate(zip(self.frequencies, self.damping_ratios, strict=True)):
-            lines.append(f"{k:>4}  {w:>12.6g}  {w / (2 * np.pi):>12.6g}  {ratio:>10.3g}  {self.course(k)}{self.moving(k)}")
+            numbers = f"{k:>4}  {w:>12.6g}  {w / (2 * np.pi):>12.6g}  {ratio:>10.3g}  {self.pole(k):>22}"
+            lines.append(f"{numbers}  {self.course(k)}{self.moving(k)}")
         return "\n".join([*lines, *(f"warning: {sentence}" for sentence in self.warnings)])
 
 

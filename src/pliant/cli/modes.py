@@ -98,10 +98,10 @@ def _print(found: NaturalModes) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table("mode", "rad/s", "Hz", "damping ratio", "moves most", box=None)
-    for column in table.columns[:4]:
+    table = Table("mode", "rad/s", "Hz", "damping ratio", "pole, 1/s", "moves most", box=None)
+    for column in table.columns[:5]:
         column.justify = "right"
     for row in rows(found):
-        numbers = f"{row['rad_per_s']:.6g}", f"{row['Hz']:.6g}", f"{row['damping_ratio']:.3g}"
+        numbers = f"{row['rad_per_s']:.6g}", f"{row['Hz']:.6g}", f"{row['damping_ratio']:.3g}", found.pole(row["mode"])
         table.add_row(str(row["mode"]), *numbers, found.course(row["mode"]) + plain(row["moves"]))
     Console().print(table)

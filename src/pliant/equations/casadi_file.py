@@ -28,6 +28,7 @@ def names(equations: Matrices) -> dict[str, Any]:
         "outputs": list(function(equations).name_out()),
         "parameters": dict(zip(equations.p.names, equations.values, strict=True)),
         "constraints": list(equations.rows),
+        "tips": list(equations.bodies),
         "notes": list(equations.notes),
     }
 

@@ -13,6 +13,7 @@ from pliant.codegen.tracer import Scalar
 from pliant.dynamics.algebra import solve_symmetric
 from pliant.dynamics.closures import ConstraintRows
 from pliant.dynamics.gibbs_appell import inverse_dynamics
+from pliant.dynamics.kinematics import place_pose, place_twist, poses, twists
 from pliant.dynamics.sparse import Row
 from pliant.equations import c_source, casadi_file
 from pliant.equations.beam_numbers import symbolic_tree
@@ -132,6 +133,7 @@ class _Derivation(Trace):
             "constraint": column(held.residual),
             "constraint_jacobian": jacobian,
             "constraint_bias": gamma,
+            **self._tips(),
         }
         solution = self.symbols.opened(self.tracer, self._solve(mass, effect @ self.u_column - bias, jacobian, gamma))
         outputs = self.symbols.opened(self.tracer, outputs)
@@ -145,10 +147,23 @@ class _Derivation(Trace):
             p=Group("p", names, self.symbols.columns(names)),
             values=tuple(self.symbols.values[name] for name in names),
             rows=tuple(self.independent.values()),
+            bodies=tuple(node.name for node in self.tree.nodes),
             **outputs,
             solution=solution,
             notes=self._notes(names),
         )
+
+    def _tips(self) -> dict[str, ca.SX]:
+        """Positions of all tips, and the Jacobian of their velocities by the rates."""
+        bodies, moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
+        places: list[Scalar] = []
+        speeds: list[Scalar] = []
+        for node in self.tree.nodes:
+            pose, twist = place_pose(self.tree, node.tip, bodies, self.q), place_twist(self.tree, node.tip, moving, self.q, self.v)
+            places += pose.position
+            speeds += pose.rotation.out(twist.velocity)
+        jacobian = ca.jacobian(self.tracer.column(speeds), self.state_column[len(self.free_q) :])
+        return {"tip_position": self.tracer.column(places), "tip_jacobian": ca.densify(jacobian)}
 
     def _held_rows(self) -> ConstraintRows:
         """The independent rows of exact closures, in the order of `self.independent`."""

@@ -23,16 +23,18 @@ WHOLE = 250  # operations that can still be read without abbreviations
 
 
 def latex(equations: Symbolic) -> str:
-    """Definitions of the symbols, then M, h, B and the constraints; repeated subexpressions get a name."""
+    """Definitions of the symbols, then M, h, B, constraints, positions and Jacobian of tips; repeated expressions get a name."""
     import sympy
 
     names = {symbol: _letter(symbol.name) for symbol in equations.symbols.values()}
     lines = [f"% {equations.name}: M a + h = B u" + (r" + A^T \lambda, A a + \gamma = 0" if equations.rows else "")]
     lines += [f"% {note}" for note in equations.notes]
+    lines += [f"% r: x, y, z of the tips of {', '.join(equations.bodies)}; they move with J v"]
     lines += [f"% {names[symbol]} = {symbol.name}{_value(equations.values, symbol)}" for symbol in names]
     shown = {"M": equations.mass_matrix, "h": equations.bias, "B": equations.input_matrix}
     if equations.rows:
         shown |= {"c": equations.constraint, "A": equations.constraint_jacobian, r"\gamma": equations.constraint_bias}
+    shown |= {"r": equations.tip_position, "J": equations.tip_jacobian}
     pieces, matrices = _shortened(sympy, list(shown.values()), equations.symbols)
     lines += [rf"\[ {sympy.latex(symbol)} = {_write(sympy, entry, names)} \]" for symbol, entry in pieces]
     for name, matrix in zip(shown, matrices, strict=True):

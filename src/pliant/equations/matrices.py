@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import casadi as ca
 
 MATRICES = (
-    "position_rate", "mass_matrix", "bias", "input_matrix", "constraint", "constraint_jacobian", "constraint_bias",
+    "position_rate", "mass_matrix", "bias", "input_matrix", "constraint", "constraint_jacobian", "constraint_bias", "tip_position",
+    "tip_jacobian",
 )  # fmt: skip
 
 
@@ -32,6 +33,7 @@ class Matrices:
     p: Group
     values: tuple[float, ...]  # values of the parameters
     rows: tuple[str, ...]  # names of the constraint rows
+    bodies: tuple[str, ...]  # whose tips these are
     position_rate: ca.SX
     mass_matrix: ca.SX
     bias: ca.SX
@@ -39,6 +41,8 @@ class Matrices:
     constraint: ca.SX
     constraint_jacobian: ca.SX
     constraint_bias: ca.SX
+    tip_position: ca.SX  # x, y, z of each body's tip, world axes
+    tip_jacobian: ca.SX  # J: the tips move with J v, plus what prescribed motions add
     solution: dict[str, ca.SX]  # solved equations: acceleration and multiplier
     notes: tuple[str, ...]  # parts of the System that the equations leave out
 

@@ -34,6 +34,7 @@ class Symbolic:
     time: Any
     values: Mapping[Any, float]
     rows: tuple[str, ...]
+    bodies: tuple[str, ...]  # whose tips these are
     position_rate: Any
     mass_matrix: Any
     bias: Any
@@ -41,6 +42,8 @@ class Symbolic:
     constraint: Any
     constraint_jacobian: Any
     constraint_bias: Any
+    tip_position: Any  # x, y, z of each body's tip, world axes
+    tip_jacobian: Any  # J: the tips move with J v, plus what prescribed motions add
     notes: tuple[str, ...]
 
     @property
@@ -91,6 +94,7 @@ def symbolic(equations: Matrices, simplify: bool, max_seconds: float) -> Symboli
         **{letter: groups[letter] for letter in "qvup"},
         values=dict(zip(groups["p"], equations.values, strict=True)),
         rows=equations.rows,
+        bodies=equations.bodies,
         notes=notes,
         **matrices,
     )

@@ -220,8 +220,8 @@ def by_method(ours: Result, others: Mapping[str, Result], *names: str) -> Callab
     def draw() -> Figure:
         figure, axes = panels(len(names), 2, height=2.2, sharex=True)
         whole, apart = (list(axes[:, k]) for k in (0, 1))
-        plot.series({"ours": ours, **others}, *names, ax=whole)
-        plot.series(others, *names, reference=ours, ax=apart)
+        for column, reference in ((whole, None), (apart, ours)):
+            plot.series({"ours": ours, **others}, *names, reference=reference, ax=column)
         for column, words in ((whole, "the motion"), (apart, "less ours")):
             column[0].set_title(words, fontsize="medium", loc="left")
             column[0].legend(fontsize="small")

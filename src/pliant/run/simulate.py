@@ -501,6 +501,11 @@ class Run:
                 f"friction of {holder} kept switching between sticking and slipping at t = {self.outcome.t:.10g} s, because it can "
                 "do neither with the other joints that stick; give the joints of this motion a smoothed law (Coulomb, Stribeck)"
             )
+        if self.outcome.status is Status.CHATTERS and (jammed := self._jammed_contact) is not None:
+            return (
+                f"contact {jammed!r} can neither rest nor separate at t = {self.outcome.t:.10g} s: its friction presses the bodies "
+                "together more than its normal force parts them (Painleve's paradox); lower its coefficient or take a compliant law"
+            )
         message = self.outcome.sentence_with([event.name for event in self.traced.events])
         used_up = self.outcome.status in (Status.TOO_MANY_STEPS, Status.OUT_OF_TIME)
         if self.outcome.component is not None:
@@ -522,6 +527,13 @@ class Run:
         """The joint whose friction switches endlessly between sticking and slipping, if there is one."""
         assert self.outcome is not None
         return next((holder for one in self.outcome.events if (holder := self.traced.events[one.index].holder) is not None), None)
+
+    @property
+    def _jammed_contact(self) -> str | None:
+        """The impulsive contact for which no force at rest exists, if there is one."""
+        assert self.outcome is not None
+        pairs = [self.traced.events[one.index].pair for one in self.outcome.events]
+        return next((self.traced.pairs[k].pair.name for k in pairs if k is not None), None)
 
     @property
     def _lost_its_equations(self) -> bool:

@@ -46,6 +46,7 @@ from pliant.integrate.memory.run_record import (
     RESTITUTION,
     RUBBED,
 )
+from pliant.integrate.status import CHATTERS
 
 TOUCHING = 1e-9  # m: contacts that are nearer than this touch, as far as an impact elsewhere is concerned
 STILL = 1e-11  # of the speeds of an impact: a contact that separates more slowly stays closed, if it is pressed
@@ -61,19 +62,26 @@ TURNS_OF_SLIP = 200  # iterations for the direction of slip in two dimensions
 SMALLEST = 1e-300
 STOPS = 2  # of a struck contact: nothing is faster than its floor, so that it comes to rest, whether it approaches or not, and
 # without friction, whose impulse would be as small
+HELD = 3  # of a struck contact: it has taken hold
 
 
 def strike_at_event(run: Any) -> int:
     """Find impulses and resting contacts at an event; returns ON, or what events that the jumps cause ask for."""
     measure_before(run)
-    strike(run)
+    jammed = strike(run)
     settle_grips(run)
     choose_kernels(run)
+    if jammed >= 0:
+        run.chattering = pair_place(run, jammed, GAP)
+        return CHATTERS
     return int(follow_jumps(run))
 
 
-def strike(run: Any) -> None:
-    """Let all impulsive contacts that touch exchange impulses, and let those rest that are pressed and do not separate."""
+def strike(run: Any) -> int:
+    """Let all impulsive contacts that touch exchange impulses, and let those rest that are pressed and do not separate.
+
+    Returns a contact that can neither rest nor separate, -1 if there is none.
+    """
     run.striking = 0
     call_kernel(run.impact, run.t, run.y, run.p, run.impact_out, run.work)
     observe_contacts(run, run.t, run.y)
@@ -82,7 +90,7 @@ def strike(run: Any) -> None:
         _find_impulses(run)
         _exchange(run)
         _judge_slips(run, STILL * fastest)
-    _rest(run, SLOWEST + STILL * fastest)
+    return int(_rest(run, SLOWEST + STILL * fastest))
 
 
 def _gather(run: Any) -> float:
@@ -346,9 +354,12 @@ def _judge_slips(run: Any, still: float) -> None:
 # ---- rest
 
 
-def _rest(run: Any, still: float) -> None:
-    """Open the contacts that separate; of the others, those rest that are pressed: which they are depends on one another."""
-    p, resting = floats(run.p, run.n_parameters), 0
+def _rest(run: Any, still: float) -> int:
+    """Open the contacts that separate; of the others, those rest that are pressed: which they are depends on one another.
+
+    Each may let go and take hold again once. Returns one that friction neither lets rest nor separate (Painleve 1895), or -1.
+    """
+    p, resting, jammed = floats(run.p, run.n_parameters), 0, -1
     for k in range(run.n_pairs):
         if ints(run.struck, run.n_pairs)[k]:
             apart = _speed(run, pair_place(run, k, KNOCK))
@@ -363,12 +374,20 @@ def _rest(run: Any, still: float) -> None:
     for _ in range(4 * resting):
         settle_grips(run)
         call_kernel(run.events_closed, run.t, run.y, run.p, run.g_try, run.work)
-        if not (_let_go(run) or _take_hold(run)):
-            break
+        jammed = -1
+        if not _let_go(run):
+            k = _pressed(run)
+            if k < 0:
+                break
+            if ints(run.struck, run.n_pairs)[k] == HELD:
+                jammed = k
+                break
+            _take_hold(run, k)
     observe_contacts(run, run.t, run.y)
     for k in range(run.n_pairs):
         if is_impulsive(run, k) and is_closed(run, k):
             note_force(run, k, run.t)
+    return jammed
 
 
 def _let_go(run: Any) -> bool:
@@ -386,15 +405,19 @@ def _let_go(run: Any) -> bool:
     return worst >= 0
 
 
-def _take_hold(run: Any) -> bool:
-    """Close the open contact, touching and not separating, whose bodies would accelerate into each other most, if one does."""
-    g, p, worst, most = floats(run.g_try, run.n_events), floats(run.p, run.n_parameters), -1, BLOCKED
+def _pressed(run: Any) -> int:
+    """The open contact, touching and not separating, whose bodies would accelerate into each other most; -1 if none would."""
+    g, worst, most = floats(run.g_try, run.n_events), -1, BLOCKED
     for k in range(run.n_pairs):
         if ints(run.struck, run.n_pairs)[k] and not is_closed(run, k) and -g[pair_place(run, k, PEAK)] > most:
             worst, most = k, -g[pair_place(run, k, PEAK)]
-    if worst >= 0:
-        gap = of_pair(run, run.at_gap, worst)
-        close(run, worst, 0.0, 0.0)
-        p[pair_place(run, worst, ENTRY)] = gap
-        touch(run, worst)[PEAK_FORCE], touch(run, worst)[PEAK_TIME] = 0.0, math.nan
-    return worst >= 0
+    return worst
+
+
+def _take_hold(run: Any, k: int) -> None:
+    """Close a contact that begins to rest."""
+    gap = of_pair(run, run.at_gap, k)
+    close(run, k, 0.0, 0.0)
+    floats(run.p, run.n_parameters)[pair_place(run, k, ENTRY)] = gap
+    touch(run, k)[PEAK_FORCE], touch(run, k)[PEAK_TIME] = 0.0, math.nan
+    ints(run.struck, run.n_pairs)[k] = HELD

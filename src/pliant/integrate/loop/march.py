@@ -117,8 +117,10 @@ def _full(run: Any) -> bool:
         return True
     if run.max_tape > 0 and run.n_tape >= run.max_tape:
         return True
+    if run.n_touches + run.openings * run.n_pairs > run.max_touches:
+        return True
     # events that end the step, and joints that let go as the next piece of time begins
-    return bool(run.n_logged + recorded + 2 * run.n_events > run.max_logged or run.n_touches + run.n_pairs > run.max_touches)
+    return bool(run.n_logged + recorded + 2 * run.n_events > run.max_logged)
 
 
 def _differ(left: int, right: int, n: int) -> bool:

@@ -15,6 +15,7 @@ from pliant.integrate.memory.run_record import (
     GRIP,
     JOINT_PLACES,
     KEPT,
+    KNOCK,
     MOTION,
     NOTES,
     PAIR_NUMBERS,
@@ -28,6 +29,7 @@ from pliant.integrate.methods.tableaus import Tableau, hermite_rows
 
 Floats = NDArray[np.float64]
 
+IMPULSIVE_OPENINGS = 4  # most times that an impulsive contact can open at one event: it may let go and take hold again
 LEAST_LOGGED = 256  # room for events and finished contacts before Python collects them
 
 
@@ -114,8 +116,9 @@ class Memory:
 
     def bind_pairs(self, places: NDArray[np.int64], numbers: Floats) -> None:
         """Bind the contacts, and memory for the data of each and for finished contacts."""
-        n, room = len(places), max(LEAST_LOGGED, 2 * len(places)) if len(places) else 0
-        self.set(n_pairs=n, max_touches=room)
+        n, openings = len(places), IMPULSIVE_OPENINGS if np.any(places[:, KNOCK] >= 0) else 1
+        room = max(LEAST_LOGGED, 2 * openings * n) if n else 0
+        self.set(n_pairs=n, max_touches=room, openings=openings)
         self.bind(pair_places=places, pair_numbers=numbers, touch=np.zeros((n, TOUCH)), finished=np.empty((room, FINISHED)))
         self.bind_alike(n, np.int64, "pair_start", "close_by")
         self.bind_joints(np.zeros((0, JOINT_PLACES), dtype=np.int64))

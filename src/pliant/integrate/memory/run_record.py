@@ -196,6 +196,7 @@ _SETTINGS = {  # settings of the caller and of the method
     "judging": "i8",  # `begin` decides at the start which contacts are closed, which flags are set, and what counts as zero
     "telling": "i8",  # the caller wants to be told of every change of phase
     "max_touches": "i8",
+    "openings": "i8",  # most times that a contact can open at one event
     "max_logged": "i8",
     "max_tape": "i8",  # capacity of the tape in steps; 0: none are recorded
     "n_pieces": "i8",  # of time

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pliant.errors import ModelError
 from pliant.model.friction_law import BristleLaw, FrictionLaw
 from pliant.model.joint_friction import JointFriction
-from pliant.model.normal_law import NormalLaw
+from pliant.model.normal_law import Impulsive, NormalLaw
 from pliant.show.plot.style import QUIET, Size, figure, legend, look, prefixed, styled, told_apart
 
 if TYPE_CHECKING:
@@ -54,7 +54,8 @@ def laws_of(system: System) -> dict[str, Law]:
     """The laws of a System, by what they act on; equal ones once."""
     found: dict[str, Law] = {}
     for name, pair in system.contacts.items():
-        found |= {name: pair.normal} | ({f"{name} friction": pair.friction} if pair.friction is not None else {})
+        own = {} if isinstance(pair.normal, Impulsive) else {name: pair.normal}
+        found |= own | ({f"{name} friction": pair.friction} if pair.friction is not None else {})
     for link in system.links.values():
         frictions = link.joint.frictions
         found |= {f"{link.name}.{name} friction": friction.law for name, friction in frictions.items()}
@@ -68,6 +69,8 @@ def _named(laws: Any) -> dict[str, Law]:
     each = [one.law if isinstance(one, JointFriction) else one for one in each]
     if not each or not all(isinstance(one, (NormalLaw, FrictionLaw, BristleLaw)) for one in each):
         raise ModelError.of("plot law", "laws", "must be normal laws, friction laws or joint frictions", laws)
+    if any(isinstance(one, Impulsive) for one in each):
+        raise ModelError.of("plot law", "laws", "must not be Impulsive, which has no force to draw", laws)
     if isinstance(many, Mapping):
         return dict(zip(map(str, many), each, strict=True))
     return dict(zip(told_apart([type(one).__name__ for one in each]), each, strict=True))

@@ -69,6 +69,7 @@ def _draw(row: Any, field: Shapes, direction: str, length: float) -> None:
     row[1].set_ylabel("rotation, 1/m" if direction != "torsion" else "rotation, 1")
     for panel in row:
         panel.axhline(0.0, color=QUIET, linewidth=0.8)
+        panel.axis("on" if len(panel.lines) > 1 else "off")  # twisting does not move, stretching does not turn
     legend(row[1] if direction in TURN else row[0])
 
 
