@@ -233,8 +233,10 @@ def _closure_field(part: str, value: Any) -> Any:
 
 
 def _problem(system: System, problem: InverseProblem) -> Data:
-    paths = [{name: write_place(system, one.frame) if name == "frame" else x for name, x in write_fields(one, DRIVE_BY).items()}
-             for one in problem.paths]  # fmt: skip
+    paths = []
+    for one in problem.paths:
+        moved = {"position": list(one.position), **({} if one.angle is None else {"angle": one.angle})}
+        paths.append({"frame": write_place(system, one.frame), **write(Mapping[str, PrescribedMotion], moved, DRIVE_BY)})
     told = write_fields(replace(problem, path=None), DRIVE_BY)
     return {**told, "path": paths[0] if isinstance(problem.path, FramePath) else paths} if paths else told
 
