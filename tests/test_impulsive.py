@@ -399,3 +399,20 @@ def test_what_cannot_be_is_refused_with_a_sentence():
         pl.plot.law(law)
     with pytest.raises(pl.SolveError, match="must not overlap at the start"):
         pl.simulate(dropped(law, height=-0.01), 1.0)
+
+
+def test_a_ball_that_starts_at_rest_stays_there_without_a_word():
+    """At a height at which the round-off of its gap shows."""
+    system = pl.System("ball", gravity=(0, -G))
+    ball = system.add("ball", compact(1.0), joint=pl.Planar(position=(0, 0.1)))
+    system.contact(
+        points=pl.Sphere(ball.root, 0.1), against=Plane(normal=(0, 1)), normal=pl.Impulsive(restitution=0.5), name="floor"
+    )
+    run = pl.simulate(system, 1.0)
+    assert run.ok and run.warnings == () and np.max(np.ptp(run.values["q"], axis=0)) < 1e-12
+
+
+def test_fixed_steps_that_are_too_long_for_resting_contacts_are_told():
+    system = dropped(pl.Impulsive(restitution=0.3), height=0.01)
+    short, long = (pl.simulate(system, 0.5, method=pl.RK4(step)) for step in (2e-3, 1e-2))
+    assert short.warnings == () and "too long for contact 'floor ball.root' to stick or rest" in long.warnings[0]

@@ -16,10 +16,12 @@ from pliant.results.table import HELD as HELD
 
 Series = NDArray[np.float64]
 
-# The energy that a purely dissipative source may seem to release: this fraction of the largest exchange, or this many times the
-# balance error. Its work is integrated like everything else, and near rest its increments are smaller than the error of a step.
+# The energy that a purely dissipative source may seem to release: this fraction of the largest exchange, this many times the balance
+# error, or this fraction of the largest stored energy, which is round-off. Its work is integrated like everything else, and near
+# rest its increments are smaller than the error of a step.
 GIVEN_SHARE = 1e-6
 GIVEN_ERRORS = 10.0
+ROUND_OFF_HELD = 1e-12  # of the stored energy: the round-off of thousands of exact steps
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class Extremes:
 
     def violations(self, balance_error: float) -> tuple[str, ...]:
         """A sentence for every source that released more energy than errors explain; balance_error: the largest, J."""
-        allowed = float(np.maximum(GIVEN_SHARE * self.scale, GIVEN_ERRORS * balance_error))
+        allowed = float(max(GIVEN_SHARE * self.scale, GIVEN_ERRORS * balance_error, ROUND_OFF_HELD * self.size))
         return tuple(
             f"{name} must only take energy but gave {energy:.3g} J by t = {t:.6g} s; errors of the run explain {allowed:.2g} J"
             for name, (energy, t) in self.given.items()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.results.ledger import Extremes, exchange
+from pliant.results.ledger import ROUND_OFF_HELD, Extremes, exchange
 from pliant.results.table import HELD, QUANTITIES
 
 if TYPE_CHECKING:  # casadi and LLVM are imported when a run begins
@@ -24,7 +24,6 @@ ALWAYS = 1e-2  # of the largest exchange: an error beyond this causes a warning 
 AT_REST = 10.0  # times rtol times the energy at hand, the scale of the work's error control; a body at rest exchanges nothing
 FIXED_STEP = 1e-3  # of the largest exchange: the limit for methods without error control
 ROUND_OFF = 1e-9  # of the largest exchange, and
-ROUND_OFF_HELD = 1e-12  # of the stored energy: the round-off of thousands of exact steps
 
 
 def observed_along(observe: MachineCode, course: Course) -> NDArray[np.float64]:

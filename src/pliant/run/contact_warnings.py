@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from pliant.integrate.methods.method import RK4
 from pliant.model.contact import ContactPair
 from pliant.model.coordinate_pair import Pair
-from pliant.model.normal_law import FixedHuntCrossley, HysteresisLaw, PowerLaw
+from pliant.model.normal_law import FixedHuntCrossley, HysteresisLaw, Impulsive, PowerLaw
 from pliant.results.contacts import ContactRecord
 from pliant.run.evidence import Evidence
 
@@ -17,6 +18,7 @@ DEEP = 1e-2  # of the energy at hand: what a contact may store at the start; a m
 PRESSED = 3.0  # weights of the mechanism: force allowed on a contact at the start; at rest it carries one weight
 ROUND_OFF = 1e-9  # of the mechanism's size: depths below this are round-off
 OFF = 0.05  # allowed difference between delivered and requested restitution
+STABLE = 2.78  # the longest stable step of RK4 on x' = -x
 HERTZ = 1.5  # the exponent of round bodies
 SPEEDS = 201  # closing speeds at which the peak of a damped force is sought
 SHALLOW = 0.1  # of the radius: up to this depth Hertz's parabola approximates the sphere, with a force error of about 2 %
@@ -87,6 +89,23 @@ def _slow(pair: Pair, law: HysteresisLaw, evidence: Evidence) -> Iterator[str]:
             f"contact {pair.name!r} closes at {speed:.3g} {unit}/s at most, below entry_floor = {law.entry_floor:g} {unit}/s of "
             f"its law, where the damping fades: it delivers a restitution of {delivered:.3f} instead of {law.delivered:.3f}; give "
             f"{type(law).__name__} an entry_floor far below the speeds of this mechanism"
+        )
+
+
+def let_go_by_steps(evidence: Evidence) -> Iterator[str]:
+    """Warn of fixed explicit steps in which the slip of what sticks or rests grows instead of decaying."""
+    if not isinstance(evidence.method, RK4):
+        return
+    from pliant.trace.holding import STICK_TIME
+
+    longest = STABLE * STICK_TIME
+    holding = [f"contact {pair.name!r}" for pair in _touched(evidence)
+               if isinstance(pair.normal, Impulsive) or getattr(pair.friction, "holds", False)]  # fmt: skip
+    holding += [slots.label for slots in evidence.traced.joints if slots.grip is not None]
+    if holding and evidence.method.step > longest:
+        yield (
+            f"steps of {evidence.method.step:g} s are too long for {holding[0]} to stick or rest: what is left of its slip decays "
+            f"within {STICK_TIME:g} s, and grows in steps longer than {longest:g} s"
         )
 
 
