@@ -16,9 +16,9 @@ from pliant.results.table import HELD as HELD
 
 Series = NDArray[np.float64]
 
-# The energy that a purely dissipative source may seem to release: this fraction of the largest exchange, this many times the balance
-# error, or this fraction of the largest stored energy, which is round-off. Its work is integrated like everything else, and near
-# rest its increments are smaller than the error of a step.
+# The energy that a purely dissipative source may seem to release: this fraction of the largest exchange, this many times the
+# balance error, or round-off. Its work is integrated like everything else, and near rest its increments are smaller than the error
+# of a step.
 GIVEN_SHARE = 1e-6
 GIVEN_ERRORS = 10.0
 ROUND_OFF_HELD = 1e-12  # of the stored energy: the round-off of thousands of exact steps
