@@ -75,3 +75,29 @@ def test_a_gain_of_a_sampled_controller_is_fitted():
     run = pl.simulate(controlled(2.0), 2.0, save=times)
     found = pl.fit(controlled(pl.Parameter("gain", 1.5)), {"time": times, "arm.angle": run["arm.angle"]}, ["gain"])
     assert found.values["gain"] == pytest.approx(2.0, rel=1e-6)
+
+
+def braked(threshold):
+    """A slider at 1 m/s that a controller pushes from the first sample at which it is beyond the threshold."""
+    system = pl.System("braked", gravity=(0, 0))
+    system.add("s", pl.RigidBody(mass=1.0, inertia=1.0), joint=pl.Prismatic(rate=1.0))
+    system.sampled(
+        "law", 0.1, lambda t, q, v, measured, memory: -pl.maximum(pl.sign(q["s.displacement"] - threshold), 0.0), outputs="u"
+    )
+    system.drive("brake", "s.displacement", lambda t, q, v: q["law.u"])
+    return system
+
+
+def test_fits_and_optimisations_say_where_the_runs_beside_jump():
+    """It passes 0.5 m at a sample: a threshold slightly smaller brakes from there, a slightly larger one a sample later."""
+    system, said = braked(pl.Parameter("threshold", 0.5, "m", low=0.1, high=0.9)), "the run jumps where threshold changes: "
+    times = np.linspace(0.0, 1.0, 11)
+    jumping = pl.sensitivities(system, 1.0, ["threshold"], save=times)
+    assert not jumping.ok and str(jumping).count(said) == 1
+    data = {"time": times, "s.displacement": pl.simulate(system, 1.0, save=times, parameters={"threshold": 0.55})["s.displacement"]}
+    found = pl.fit(system, data, ["threshold"], max_runs=3)
+    assert sum(said in sentence for sentence in found.warnings) == 1
+    best = pl.optimise(system, lambda run: run.integral("s.displacement"), ["threshold"], t_end=1.0, save=times, max_runs=2)
+    assert sum(said in sentence for sentence in best.warnings) == 1
+    smooth = pl.sensitivities(system, 1.0, ["threshold"], values={"threshold": 0.55}, save=times)
+    assert smooth.ok and said not in str(smooth)

@@ -137,6 +137,46 @@ def test_a_wrong_model_leaves_a_pattern_that_is_said():
     assert f"warning: {said}" in str(wrong)
 
 
+def test_a_value_that_the_data_hardly_determine_is_named():
+    """A tenth of a second of a vibration with a period of 1.1 s, in noise: damping is not seen, stiffness is."""
+    time = np.linspace(0.0, 0.1, 21)
+    found = pl.fit(oscillator(), measured(time), ["rate", "loss"])
+    (said,) = found.warnings
+    low, high = found.confidence()["loss"]
+    assert high - low > found.values["loss"]
+    assert said.startswith("the data hardly determine 'loss': ") and f"+- {(high - low) / 2.0:.3g} N s/m" in said
+    assert "wider than the value itself" in said and f"warning: {said}" in str(found)
+    bounded = pl.fit(oscillator(), measured(time), ["rate", "loss"], bounds={"loss": (0.0, 1.0)})
+    assert list(bounded.at_bounds) == ["loss"] and "hardly determine 'loss': 1 +- " in bounded.warnings[0]
+    narrow = pl.fit(oscillator(), measured(time), ["rate"], bounds={"rate": (29.9, 30.1)}, guess={"rate": 30.0, "loss": 0.4})
+    assert "hardly determine 'rate'" in narrow.warnings[0] and "wider than the span of its bounds, 0.2" in narrow.warnings[0]
+
+
+def test_an_offset_that_may_be_zero_is_not_called_hardly_determined():
+    system = pl.System("offset", gravity=(0, 0))
+    rest = pl.Parameter("rest", 0.05, "m", low=-1.0, high=1.0)
+    system.add("s", pl.RigidBody(mass=1.0, inertia=1e-3),
+               joint=pl.Prismatic(displacement=0.1, spring=pl.Spring(stiffness=30.0, rest=rest)))  # fmt: skip
+    found = pl.fit(system, measured(TIME, loss=0.0), ["rest"])
+    low, high = found.confidence()["rest"]
+    assert low < 0.0 < high and found.warnings == ()
+
+
+def test_values_that_only_their_combination_determines_are_printed_as_correlated():
+    """A short record shows acceleration, -rate begin/mass: the two can hardly be told apart."""
+    found = pl.fit(oscillator(), measured(np.linspace(0.0, 0.4, 41), noise=1e-6), ["rate", "mass"], guess={"loss": 0.4})
+    (pair,) = found.correlated.items()
+    assert pair == (("rate", "mass"), pytest.approx(found.correlation[0, 1])) and pair[1] > 0.95
+    assert f"correlated: rate and mass ({pair[1]:+.4f})" in str(found)
+    apart = pl.fit(oscillator(), measured(TIME), ["rate", "loss"])
+    assert not apart.correlated and "correlated:" not in str(apart)
+
+
+def test_the_end_of_a_search_is_said_in_a_sentence():
+    found = pl.fit(oscillator(), measured(TIME), ["rate", "loss"])
+    assert found.ok and found.message.startswith("the search converged: ") and "termination" not in str(found)
+
+
 def test_white_noise_leaves_no_pattern():
     found = [pl.fit(oscillator(), measured(TIME, seed=seed), ["rate", "loss"]) for seed in range(10)]
     assert [one.warnings for one in found] == [()] * 10
@@ -254,6 +294,7 @@ def test_a_search_that_meets_a_grazing_touch_says_so_and_goes_on():
     found = pl.fit(system, {"time": time, "ball.y": height}, ["speed"])
     assert found.values["speed"] == pytest.approx(0.99, rel=1e-6)
     assert any("differences of runs replace derivatives" in sentence and "top ball.root" in sentence for sentence in found.warnings)
+    assert any("the run jumps where speed changes" in sentence for sentence in found.warnings)  # faster, it is thrown back
 
 
 def test_a_search_that_is_cut_short_says_so(tmp_path):

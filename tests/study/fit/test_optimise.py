@@ -147,3 +147,24 @@ def test_a_parameter_that_could_not_be_searched_for_is_said():
 def test_a_start_where_the_derivative_is_zero_is_ok_only_at_a_minimum(sense, ok):
     best = pl.optimise(dropped_ball(), lambda run: sense * (run.parameter("stiffness") - 2e4) ** 2, ["stiffness"], t_end=0.1)
     assert best.ok is ok and ("the derivative of the objective by stiffness is zero at 20000" in best.message) is not ok
+
+
+@pytest.mark.parametrize("solver", ["SLSQP", "trust-constr"])
+def test_the_end_of_a_search_is_said_in_a_sentence(solver):
+    system, target = pl.System("slider", gravity=(0, 0)), 0.7
+    system.add("s", pl.RigidBody(mass=1.0, inertia=1.0), joint=pl.Prismatic(rate=pl.Parameter("speed", 0.4)))
+
+    def miss(run):
+        return (run.final("s.displacement") - target) ** 2
+
+    best = pl.optimise(system, miss, ["speed"], t_end=1.0, solver=solver)
+    assert best.ok and best.message.startswith("the search converged: ") and best.values["speed"] == pytest.approx(target, abs=1e-3)
+    early = pl.optimise(system, miss, ["speed"], t_end=1.0, solver=solver, max_runs=1)
+    assert not early.ok and early.message == "the search stopped after 1 steps, before it converged"
+
+
+def test_constraints_that_contradict_each_other_are_said_in_a_sentence():
+    limits = {"soft": (None, 100.0), "hard": (1e3, None)}
+    both = [pl.Constraint(lambda run: run.peak_force("floor"), *each, name) for name, each in limits.items()]
+    never = pl.optimise(dropped_ball(), lambda run: run.peak_force("floor"), ["stiffness"], both, t_end=0.5)
+    assert not never.ok and never.message.startswith("the search stopped: ") and "violated constraints: soft, hard" in never.message

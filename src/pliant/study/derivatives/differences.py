@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -63,24 +63,28 @@ def _jumps(beside: Around, middle: Result) -> bool:
     return bool(np.any(np.abs(ahead - back) > BENT * (np.abs(ahead) + np.abs(back)) + NOISE * (1.0 + np.abs(states[1]))))
 
 
+def jumps(beside: Mapping[str, Around], middle: Result) -> list[str]:
+    """A sentence if the run jumps between those beside it, which differ from it in the number of this name."""
+    found = [name for name, one in beside.items() if one.in_the_middle and _jumps(one, middle)]
+    happens = "something happens in one of the runs beside it that does not in the others, such as another sample or a slip"
+    return [f"the run jumps where {', '.join(found)} changes: {happens}"] if found else []
+
+
 class DifferencedSensitivities(Sensitivities):
     """A run and its derivatives by theta, as differences of runs beside it."""
 
     def __init__(self, result: Result, names: Sequence[str], of: tuple[str, ...], beside: Sequence[Around], why: str) -> None:
         self.result, self.names, self.of = result, tuple(names), of
-        self.warnings = (f"derivatives are differences of runs, because {why}",)
         self._beside = beside
         stopped = [run.message for one in beside for run in (one.before, one.after) if not run.ok]
-        self._stopped = f"a run with slightly changed values stopped: {stopped[0]}" if stopped else ""
-        jumps = [name for name, one in zip(names, beside, strict=True) if one.in_the_middle and _jumps(one, result)]
-        if jumps and not stopped:
-            happens = "something happens in one of the runs beside it that does not in the others, such as another sample or a slip"
-            self._stopped = f"the run jumps where {', '.join(jumps)} changes: {happens}"
+        self._broken = [f"a run with slightly changed values stopped: {message}" for message in stopped[:1]]
+        self._broken = self._broken or jumps(dict(zip(names, beside, strict=True)), result)
+        self.warnings = (f"derivatives are differences of runs, because {why}", *self._broken)
 
     @property
     def ok(self) -> bool:
         """Whether this run and those beside it did what was asked, and nothing jumps between them."""
-        return self.result.ok and not self._stopped
+        return self.result.ok and not self._broken
 
     @property
     def undefined(self) -> tuple[()]:
@@ -108,7 +112,7 @@ class DifferencedSensitivities(Sensitivities):
 
     @property
     def _reasons(self) -> list[str]:
-        return [*super()._reasons, *([self._stopped] if self._stopped else [])]
+        return [*super()._reasons, *self._broken]
 
     @cached_property
     def time(self) -> Floats:

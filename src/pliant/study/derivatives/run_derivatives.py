@@ -117,7 +117,7 @@ class Sensitivities:
 
     def __str__(self) -> str:
         words = f"derivatives of {self.result.name!r} by {', '.join(self.names)}"
-        return "\n".join([words, *self.warnings, *self._reasons])
+        return "\n".join([words, *dict.fromkeys([*self.warnings, *self._reasons])])
 
     @property
     def _reasons(self) -> list[str]:

@@ -17,7 +17,7 @@ from pliant.results.ledger import HELD
 from pliant.results.result import Result
 from pliant.run.prepare import compile_system
 from pliant.run.simulate import simulate
-from pliant.study.derivatives.differences import DifferencedSensitivities, around
+from pliant.study.derivatives.differences import Around, DifferencedSensitivities, around, jumps
 from pliant.study.derivatives.differentiated import Differentiated
 from pliant.study.derivatives.run_derivatives import Sensitivities
 from pliant.study.derivatives.sensitivities import sensitivities
@@ -109,7 +109,7 @@ class DifferentiatedRun:
 
     def __init__(self, runner: Runner, values: Mapping[str, float], done: Sensitivities) -> None:
         self._runner, self._values, self._done = runner, values, done
-        self._differences: dict[str, tuple[Result, Result, float]] | None = None
+        self._differences: dict[str, Around] = {}
 
     @property
     def result(self) -> Result:
@@ -122,9 +122,9 @@ class DifferentiatedRun:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Where derivatives do not exist and were replaced by finite differences of runs."""
+        """Where derivatives do not exist and were replaced by finite differences of runs, and where those jump."""
         lost = tuple(f"{lost}; differences of runs replace derivatives from there" for lost in map(str, self._done.undefined))
-        return (*self._done.warnings, *lost)
+        return (*self._done.warnings, *lost, *jumps(self._differences, self.result))
 
     def parameter(self, name: str) -> Differentiated:
         """The value of a free parameter."""
@@ -232,16 +232,15 @@ class DifferentiatedRun:
 
     def _neighbours(self) -> Iterator[tuple[Result, Result, float]]:
         """Runs slightly below and above in each parameter, made once."""
-        if self._differences is None:
-            self._differences = {name: self._around(name) for name in self._runner.names}
-        yield from self._differences.values()
+        self._differences = self._differences or {name: self._around(name) for name in self._runner.names}
+        yield from (one[:3] for one in self._differences.values())
 
-    def _around(self, name: str) -> tuple[Result, Result, float]:
+    def _around(self, name: str) -> Around:
         low, high = self._runner.bounds(name)
-        before, after, apart, _ = around(lambda x: self._runner.plain({**self._values, name: x}), self._values[name], low, high)
-        if not before.time.size == after.time.size == self.time.size:
+        beside = around(lambda x: self._runner.plain({**self._values, name: x}), self._values[name], low, high)
+        if not beside.before.time.size == beside.after.time.size == self.time.size:
             raise SolveError(f"runs with {name} slightly changed end elsewhere; no derivative exists: {self._done.undefined[0]}")
-        return before, after, apart
+        return beside
 
     def _differences_of(self, number: int, record: ContactRecord) -> dict[str, Floats]:
         """Derivatives, by finite differences, of contacts after one that has none, if neighbouring runs have the same contacts."""

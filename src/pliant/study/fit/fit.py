@@ -24,6 +24,12 @@ Weights = Mapping[str, float | Sequence[float]]
 PART = "fit"
 REFUSED = 1e3  # factor on the initial residuals, assigned to a failed run so that the search turns back
 ROUGHLY, CLOSELY = 1e-4, 1e-9  # relative changes of values, and of the sum of squares, at which a search ends
+CONVERGED = {  # by the status of scipy's search
+    1: "no small change of the values lowers the sum of squares",
+    2: "the sum of squares no longer decreases",
+    3: "the values no longer change",
+    4: "neither the values nor the sum of squares change any more",
+}
 REWEIGHED = 1e-3  # fraction of the largest scatter: no column counts as more than a thousand times as accurate as another
 
 
@@ -215,8 +221,8 @@ class _Search:
         inside = np.clip(start, low, high)
         options = {"xtol": end, "ftol": end, "gtol": 1e-12, "max_nfev": self._most}
         done = least_squares(self._residuals, inside, self._slopes, bounds=(low, high), **options)
-        self.ok = done.status > 0
-        self.message = str(done.message) if done.status > 0 else f"stopped after {self._most} runs of each experiment"
+        self.ok, stopped = done.status > 0, f"stopped after {self._most} runs of each experiment, before it converged"
+        self.message = f"the search {f'converged: {CONVERGED[done.status]}' if self.ok else stopped}"
         return np.asarray(done.x)
 
     def at(self, x: Floats) -> list[Compared]:

@@ -22,6 +22,7 @@ FLAT = 1e-7
 NO_EFFECT = 1e-9  # fraction of the measured values: a parameter that changes them by less is not seen, runs are no more accurate
 RARE = 4.0  # standard deviations: white noise has a larger correlation from row to row in one fit of 30,000
 EXACT = 1e-6  # fraction of the largest measured value: smaller differences are errors of the run, not noise
+CORRELATED = 0.95  # correlation of two values beyond which they are named: the error of one is mostly made good by the other
 ONLY_TOGETHER = 0.3  # smallest share of a parameter in a direction for it to be named
 AT_BOUND = 1e-6  # fraction of a parameter's size, or of its initial one: within this distance it counts as at its bound
 
@@ -69,13 +70,17 @@ class Fit:
 
     def confidence(self, level: float = 0.95) -> dict[str, tuple[float, float]]:
         """Confidence intervals of all values at this level, by Student's distribution and linearisation in the parameters."""
-        from scipy.stats import t
-
-        times = float(t.ppf(0.5 + 0.5 * level, max(self.degrees_of_freedom, 1)))
+        times = _standard_errors_within(level, self.degrees_of_freedom)
         return {
             name: (value - times * self.standard_errors[name], value + times * self.standard_errors[name])
             for name, value in self.values.items()
         }
+
+    @property
+    def correlated(self) -> dict[tuple[str, str], float]:
+        """The pairs of values with a correlation beyond 0.95: the data determine a combination of the two better than either."""
+        pairs = zip(*np.nonzero(np.triu(np.abs(self.correlation) > CORRELATED, 1)), strict=True)
+        return {(self.names[i], self.names[k]): float(self.correlation[i, k]) for i, k in pairs}
 
     def plot(self) -> Figure:
         """Plot the data, the fitted run and the remaining differences over time."""
@@ -110,6 +115,7 @@ class Fit:
         lines += [
             f"residual of {column}: {size:.3g} {self._unit(column)} (root mean square)" for column, size in self.noise.items()
         ]
+        lines += [f"correlated: {one} and {other} ({r:+.4f})" for (one, other), r in self.correlated.items()]
         lines += [f"not determined: {name}: {reason}" for name, reason in self.unidentifiable.items()]
         lines += [f"at its bound: {name} = {value:.8g}" for name, value in self.at_bounds.items()]
         return "\n".join([*lines, *(f"warning: {sentence}" for sentence in self.warnings), f"{self.message} ({self.runs} runs)"])
@@ -136,6 +142,7 @@ def fitted(free: FreeParameters, compared: Sequence[Compared], ok: bool, message
     errors = np.sqrt(np.diag(covariance))
     with np.errstate(invalid="ignore", divide="ignore"):
         correlation = covariance / np.outer(errors, errors)
+    half_widths = _standard_errors_within(0.95, freedom) * errors
     blind = [name for name, gone in zip(free.names, unseen, strict=True) if gone]
     return Fit(
         ok=ok and not blind,
@@ -150,10 +157,18 @@ def fitted(free: FreeParameters, compared: Sequence[Compared], ok: bool, message
         noise=_noise(compared),
         degrees_of_freedom=freedom,
         runs=runs,
-        message="; ".join([message.rstrip("."), *(f"{name} was not found: {unidentifiable[name]}" for name in blind)])
-        if blind
-        else message,
-        warnings=(*dict.fromkeys([*warnings, *_few(residuals.size, len(free.names)), *_patterns(compared), *_of_runs(compared)]),),
+        message="; ".join([message, *(f"{name} was not found: {unidentifiable[name]}" for name in blind)]),
+        warnings=(
+            *dict.fromkeys(
+                [
+                    *_of_search_alone(warnings, compared),
+                    *_few(residuals.size, len(free.names)),
+                    *_hardly_determined(free, values, sizes, half_widths),
+                    *_patterns(compared),
+                    *_of_runs(compared),
+                ]
+            ),
+        ),
         units=dict(zip(free.names, free.units, strict=True)),
     )
 
@@ -197,6 +212,21 @@ def _few(measured: int, parameters: int) -> list[str]:
     return [f"there are only {measured} measured values for {parameters} parameters, so the noise cannot be estimated"]
 
 
+def _hardly_determined(free: FreeParameters, values: Mapping[str, float], sizes: Floats, half_widths: Floats) -> list[str]:
+    """Warn of values whose 95 % interval is wider than the value, or than the span of its bounds; nan: not determined at all.
+
+    A value whose bounds allow both signs may well be zero, so its initial value counts as its size too."""
+    found = []
+    for k, name in enumerate(free.names):
+        value, half, unit, span = values[name], half_widths[k], free.units[k], free.high[k] - free.low[k]
+        size = max(abs(value), EXACT * sizes[k]) if free.low[k] >= 0.0 or free.high[k] <= 0.0 else sizes[k]
+        if 2.0 * half > min(size, span):
+            than = f"the span of its bounds, {span:.3g}" if span < size else "the value itself"
+            found.append(f"the data hardly determine {name!r}: {value:.3g} +- {half:.3g}{f' {unit}' if unit else ''}; its 95 % "
+                         f"confidence interval is wider than {than}")  # fmt: skip
+    return found
+
+
 def _patterns(compared: Sequence[Compared]) -> list[str]:
     """Warn of differences that resemble those of the row before: their noise is not independent, or the model is wrong."""
     found = []
@@ -215,6 +245,18 @@ def _correlation(values: Floats) -> float:
     """The correlation of a series with itself, one row later; about zero, which is the mean of differences from a run."""
     power = float(values @ values)
     return float(values[1:] @ values[:-1]) / power if power > 0.0 else 0.0
+
+
+def _standard_errors_within(level: float, degrees_of_freedom: int) -> float:
+    """Half the width of a confidence interval over the standard error, by Student's distribution."""
+    from scipy.stats import t
+
+    return float(t.ppf(0.5 + 0.5 * level, max(degrees_of_freedom, 1)))
+
+
+def _of_search_alone(warnings: Sequence[str], compared: Sequence[Compared]) -> list[str]:
+    """The warnings of runs during the search that the last runs do not repeat."""
+    return [sentence for sentence in warnings if not any(sentence in part.warnings for part in compared)]
 
 
 def _of_runs(compared: Sequence[Compared]) -> list[str]:

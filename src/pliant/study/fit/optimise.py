@@ -20,7 +20,17 @@ from pliant.study.fit.free_parameters import FreeParameters
 Floats = NDArray[np.float64]
 Measure = Callable[[DifferentiatedRun], Any]  # returns a number with derivatives
 PART = "optimise"
-SOLVERS = ("SLSQP", "trust-constr")
+CONVERGED = "converged: no allowed change of the values improves the objective any more"
+CONTRADICTION = "stopped: near the last values no step meets all constraints"
+ENDS = {  # of the search, by solver and the status that scipy returns; all others: no step could be found
+    "SLSQP": {
+        0: CONVERGED,
+        4: CONTRADICTION,
+        8: "stopped: no step was found that improves the objective and keeps the constraints",
+    },
+    "trust-constr": {1: CONVERGED, 2: "converged: its steps have become negligible", 4: CONTRADICTION},
+}
+LIMIT = {"SLSQP": 9, "trust-constr": 0}  # the status of a search that was cut short
 REFUSED = 1e3  # factor on the initial objective, assigned to a failed run so that the search turns back
 TIGHT = 1e-6  # fraction of a constraint's scale: within this distance of a bound it counts as active
 ZERO = 1e-12  # fraction of the first objective: a parameter that changes everything by less, over its scale, cannot be searched for
@@ -116,8 +126,8 @@ def optimise(
     """
     if not callable(objective):
         raise ModelError.of(PART, "objective", "must be a function of a run", objective)
-    if not isinstance(solver, str) or solver not in SOLVERS:
-        raise ModelError.of(PART, "solver", f"must be among {', '.join(SOLVERS)}", solver)
+    if not isinstance(solver, str) or solver not in ENDS:
+        raise ModelError.of(PART, "solver", f"must be among {', '.join(ENDS)}", solver)
     system = mechanism_of(system, PART)
     free = FreeParameters.of(PART, system, parameters, bounds, guess)
     t_end, tolerance = check.number(PART, "t_end", t_end, "s"), check.positive(PART, "tolerance", tolerance)
@@ -172,7 +182,7 @@ class _Search:
             self._value, self.free.start, jac=self._slope, method=solver, bounds=Bounds(low, high, keep_feasible=True),
             constraints=self._scipy_constraints(), options=options,
         )  # fmt: skip
-        return self._optimum(np.clip(done.x, low, high), bool(done.success), str(done.message))
+        return self._optimum(np.clip(done.x, low, high), bool(done.success), _ending(solver, done.status, max_runs))
 
     def _optimum(self, x: Floats, came_to_an_end: bool, message: str) -> Optimum:
         values = self.free.values(x)
@@ -275,6 +285,13 @@ class _Search:
             if self.progress is not None:
                 self.progress(self.runner.count, float(measured))
         return self._known[key]
+
+
+def _ending(solver: str, status: int, max_runs: int) -> str:
+    """How the search ended."""
+    if status == LIMIT[solver]:
+        return f"the search stopped after {max_runs} steps, before it converged"
+    return f"the search {ENDS[solver].get(status, 'stopped: the constraints near the last values depend on each other')}"
 
 
 def _number(name: str, value: Any, width: int) -> Differentiated:
