@@ -172,7 +172,7 @@ def build_tree(system: System, known: dict[int, Integrated] | None = None, frame
     rotors: dict[int, Any] = {}
     for drive in system.motors.values():
         number, motor = rates.index(drive.coordinate), drive.motor
-        if not _is_nothing(motor.inertia):
+        if not _is_nothing(motor.inertia) and not motor.is_elastic:  # a rotor behind an elastic gear moves by itself
             rotors[number] = rotors.get(number, 0.0) + motor.ratio * motor.ratio * motor.inertia
     tree = Tree(tuple(nodes), tuple(system.gravity), tuple(positions), tuple(rates), tuple(start),  # type: ignore[arg-type]
                 tuple(start_rates), counted, bodies, {}, tuple(system.cut_joints.values()), rotors)  # fmt: skip
