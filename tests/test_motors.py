@@ -339,8 +339,12 @@ motors:
 
 def test_what_an_elastic_gear_does_not_serve_is_refused() -> None:
     system = driven(pl.Motor(**ELASTIC), 0.1)
-    with pytest.raises(ModelError, match="motion must not name the coordinate of an elastic gear"):
+    with pytest.raises(ModelError, match="motor 'servo': gear_stiffness must be left out for inverse dynamics"):
         pl.inverse_dynamics(system, {"wheel.angle": lambda t: t * t}, 0.1)
+    turned = driven(pl.Motor(**ELASTIC), 0.1)
+    turned.links["wheel"] = replace(turned.links["wheel"], joint=pl.Revolute(motion=lambda t: 3.0 * t))
+    with pytest.raises(ModelError, match="motor 'servo': gear_stiffness must be left out on a coordinate whose motion"):
+        pl.simulate(turned, 0.1)
     with pytest.raises(ModelError, match="motor 'servo': gear_stiffness must be left out for equations"):
         pl.equations(system)
     with pytest.raises(ModelError, match="ensemble: rates must not name the coordinate of an elastic gear"):

@@ -104,14 +104,14 @@ def prescribed_system(system: System, motion: Mapping[str, Motion], t_start: flo
     copy.loads |= system.loads
     copy.struts |= system.struts
     for name, drive in system.motors.items():  # the torque of such a motor is the result; its rotor still turns with the joint
-        if drive.coordinate in wanted and drive.motor.is_elastic:
-            rule = "must not name the coordinate of an elastic gear, whose rotor moves by itself: leave gear_stiffness out"
-            raise ModelError.of("inverse_dynamics", "motion", rule, drive.coordinate)
+        if drive.motor.is_elastic:
+            rule = "must be left out for inverse dynamics, in which rotors turn with their coordinates"
+            raise ModelError.of(f"motor {name!r}", "gear_stiffness", rule, drive.motor.gear_stiffness)
         copy.motors[name] = replace(drive, command=None) if drive.coordinate in wanted else drive
     copy.contacts |= system.contacts
     copy.closures |= system.closures
     copy.conditions |= system.conditions
-    kept = {name for drive in copy.motors.values() for name in drive.states} | set(system.own_states)
+    kept = {drive.state for drive in copy.motors.values()} | set(system.own_states)
     copy.states |= {name: state for name, state in system.states.items() if name in kept}
     copy.controllers |= system.controllers
     copy.cut_joints |= system.cut_joints
