@@ -210,6 +210,149 @@ def test_a_rack_is_driven_by_a_motor_of_so_many_radians_a_metre() -> None:
     assert run.values["v"][-1, 0] == pytest.approx(40.0 * 0.5 / (3.0 + 1.6), rel=1e-9)
 
 
+# ---- elastic gears
+
+GEAR = 30.0  # N m/rad
+SIDES = RATIO**2 * ROTOR, WHEEL  # the two masses of the oscillator, at the coordinate
+ELASTIC = {"inertia": ROTOR, "ratio": RATIO, "gear_stiffness": GEAR}
+TWO_MASS = math.sqrt(GEAR * (1.0 / SIDES[0] + 1.0 / SIDES[1]))  # rad/s
+
+
+@pytest.mark.parametrize("formulation", ["articulated", "gibbs_appell", "lagrange", "gibbs", "denoc"])
+def test_an_elastic_gear_and_its_two_masses_swing_as_the_closed_form_does(formulation) -> None:
+    """delta = n T/(J1 w^2) (1 - cos w t) under a constant torque, about a uniform acceleration of both; nothing is lost."""
+    torque, rate = 0.1, 2.0
+    run = pl.simulate(driven(pl.Motor(**ELASTIC), torque, rate), 1.0, method=TIGHT, save=0.02, formulation=formulation)
+    assert run.labels["state"] == ("servo.deflection", "servo.speed")
+    t, push = run.time, RATIO * torque
+    swing = push / (SIDES[0] * TWO_MASS**2)
+    assert run["servo.deflection"] == pytest.approx(swing * (1.0 - np.cos(TWO_MASS * t)), abs=1e-9)
+    wheel = rate + GEAR * swing / WHEEL * (t - np.sin(TWO_MASS * t) / TWO_MASS)
+    assert run.values["v"][:, 0] == pytest.approx(wheel, abs=1e-9)
+    assert run["servo.speed"] == pytest.approx(RATIO * (wheel + swing * TWO_MASS * np.sin(TWO_MASS * t)), abs=1e-7)
+    assert run.values["effort"][:, 0] == pytest.approx(GEAR * run["servo.deflection"], abs=1e-9)
+    assert run.values["kinetic"][0] == pytest.approx(0.5 * WHOLE * rate**2, rel=1e-12)
+    assert run.values["spring"] == pytest.approx(0.5 * GEAR * run["servo.deflection"] ** 2, abs=1e-9)
+    assert list(works(run)) == ["servo"] and run.ledger.relative_error_max < 1e-10
+
+
+def test_the_damper_of_a_gear_lets_its_swing_decay_and_takes_its_energy() -> None:
+    """delta'' + 2 z delta' + w^2 delta = n T/J1 with 2 z = d (1/J1 + 1/J2): a step of the torque, which leaves a constant twist."""
+    damping = 0.2
+    system = driven(pl.Motor(**ELASTIC, gear_damping=damping), 0.1)
+    rate = 0.5 * damping * (1.0 / SIDES[0] + 1.0 / SIDES[1])
+    wave = math.sqrt(TWO_MASS**2 - rate**2)
+    run = pl.simulate(system, 1.0, method=TIGHT, save=0.02)
+    t, final = run.time, RATIO * 0.1 / (SIDES[0] * TWO_MASS**2)
+    swing = np.exp(-rate * t) * (np.cos(wave * t) + rate / wave * np.sin(wave * t))
+    assert run["servo.deflection"] == pytest.approx(final * (1.0 - swing), abs=1e-9)
+    # over all time the damper takes what the step gives beyond the spring's energy: as much again
+    long = pl.simulate(system, 12.0 / rate, method=TIGHT)
+    assert works(long)["servo gear damper"] == pytest.approx(-0.5 * GEAR * final**2, rel=1e-7)
+    assert long.ledger.relative_error_max < 1e-9
+
+
+def test_every_watt_of_a_lossy_elastic_drive_is_in_the_ledger() -> None:
+    motor = pl.Motor(**ELECTRICAL, inductance=INDUCTANCE, efficiency=0.8, back_efficiency=0.6, damping=1e-5, gear_stiffness=GEAR,
+                     gear_damping=0.3)  # fmt: skip
+    run = pl.simulate(driven(motor, lambda t, q, v: 12.0 * pl.sin(20.0 * t), rate=1.0), 0.5, method=TIGHT)
+    lost = {"servo friction", "servo copper", "servo gear", "servo gear damper"}
+    assert set(works(run)) == {"servo", "servo field", *lost} and all(works(run)[name] < 0.0 for name in lost)
+    assert run.ledger.relative_error_max < 1e-9
+
+
+@pytest.mark.parametrize("command", [VOLTAGE, None])
+def test_a_stiffer_gear_comes_nearer_to_the_rigid_one(command) -> None:
+    """The difference is the inverse stiffness times what the gear carries."""
+    fields = {**ELECTRICAL, "damping": 1e-4}
+    rigid = pl.simulate(driven(pl.Motor(**fields), command, 3.0, load=2.0), 0.2, method=TIGHT, save=0.2).values["v"][-1, 0]
+    away = []
+    for stiffness in (1e4, 1e5):
+        motor = pl.Motor(**fields, gear_stiffness=stiffness, gear_damping=2e-3 * stiffness)
+        run = pl.simulate(driven(motor, command, 3.0, load=2.0), 0.2, method=TIGHT, save=0.2)
+        away.append(abs(run.values["v"][-1, 0] - rigid))
+    assert away[1] < 0.11 * away[0] < 1e-3
+
+
+def test_rest_and_small_motions_have_the_states_of_an_elastic_gear() -> None:
+    held = driven(pl.Motor(**ELASTIC), 0.1)
+    held.links["wheel"] = replace(held.links["wheel"], joint=pl.Revolute(spring=pl.Spring(40.0)))
+    rest = pl.equilibrium(held)
+    assert rest["wheel.angle"] == pytest.approx(RATIO * 0.1 / 40.0, rel=1e-9)
+    assert rest["servo.deflection"] == pytest.approx(RATIO * 0.1 / GEAR, rel=1e-9)
+    assert np.ptp(pl.simulate(held, 0.1, start=rest.state)["servo.deflection"]) < 1e-10
+    # J1 (x + delta)'' = -c delta and J2 x'' = c delta - 40 x: both frequencies of the pair
+    mass, stiffness = np.diag(SIDES), np.array([[GEAR, -GEAR], [-GEAR, GEAR + 40.0]])
+    squares = np.sort(np.linalg.eigvals(np.linalg.solve(mass, stiffness)).real)
+    poles = np.linalg.eigvals(pl.linearise(held).A)
+    assert np.sort(poles.imag[poles.imag > 0.0]) == pytest.approx(np.sqrt(squares), rel=1e-9)
+    free = np.linalg.eigvals(pl.linearise(driven(pl.Motor(**ELASTIC), 0.1), at="start").A)
+    assert np.max(free.imag) == pytest.approx(TWO_MASS, rel=1e-9)
+
+
+@pytest.mark.parametrize("how", ["general", "lockstep"])
+def test_parameters_of_an_elastic_gear_reach_ensembles(how) -> None:
+    """And a rotor starts at the speed of its joint, whatever that is."""
+    gear, ratio, rate = pl.Parameter("gear", GEAR), pl.Parameter("ratio", RATIO), pl.Parameter("rate", 1.0)
+    motor = pl.Motor(inertia=ROTOR, ratio=ratio, gear_stiffness=gear, gear_damping=0.1)
+    system = driven(motor, lambda t, q, v: 0.1 - 0.01 * q["servo.deflection"] - 1e-4 * q["servo.speed"], rate)
+    values = {"gear": [20.0, 40.0], "ratio": [50.0, 40.0], "rate": [1.0, 3.0]}
+    members = pl.ensemble(system, 0.1, parameters=values, method=TIGHT, loop=how, threads=1)
+    alone = [pl.simulate(system, 0.1, parameters={name: row[k] for name, row in values.items()}, method=TIGHT) for k in (0, 1)]
+    assert members["v_end"].values[:, 0] == pytest.approx([run.values["v"][-1, 0] for run in alone], rel=1e-9)
+    assert [run["servo.speed"][0] for run in alone] == pytest.approx([50.0, 120.0], rel=1e-12)
+
+
+def test_parameters_of_an_elastic_gear_have_sensitivities() -> None:
+    gear, rate = pl.Parameter("gear", GEAR), pl.Parameter("rate", 1.0)
+    system = driven(pl.Motor(inertia=ROTOR, ratio=RATIO, gear_stiffness=gear, gear_damping=0.1), 0.1, rate)
+    slopes = pl.sensitivities(system, 0.1, ["gear", "rate"], method=TIGHT).final[1]
+    for k, (name, value) in enumerate((("gear", GEAR), ("rate", 1.0))):
+        sides = [{name: value * (1.0 + x)} for x in (-1e-4, 1e-4)]
+        low, high = (pl.simulate(system, 0.1, parameters=side, method=TIGHT).values["v"][-1, 0] for side in sides)
+        assert slopes[k] == pytest.approx((high - low) / (2e-4 * value), rel=1e-5)
+
+
+def test_files_hold_elastic_gears_in_the_units_of_the_coordinate() -> None:
+    text = """
+pliant: 1
+system: drive
+gravity: [0, 0]
+bodies:
+  wheel: {rigid: {mass: 1, inertia: 0.4}, joint: {revolute: {rate: 2}}}
+  rack: {rigid: {mass: 1}, joint: prismatic}
+motors:
+  servo: {coordinate: wheel.angle, motor: {inertia: 2e-5, ratio: 50, gear_stiffness: 30 N m/rad, gear_damping: 200 mN m s/rad}}
+  pinion: {coordinate: rack.displacement, motor: {inertia: 1e-5, ratio: 40, gear_stiffness: 3 kN/m, gear_damping: 5 N s/m}}
+"""
+    system = pl.loads_model(text).system
+    assert system.motors["servo"].motor == pl.Motor(**ELASTIC, gear_damping=0.2)
+    assert system.motors["pinion"].motor.gear_stiffness == 3000.0
+    written = pl.dump_model(system)
+    again = pl.loads_model(written).system
+    assert pl.dump_model(again) == written and "states" not in written
+    first, second = (pl.simulate(each, 0.02, save=0.01) for each in (system, again))
+    assert np.array_equal(first.values["states"], second.values["states"])
+    with pytest.raises(ModelError, match="gear_stiffness"):
+        pl.loads_model(text.replace("30 N m/rad", "30 N/m"))
+
+
+def test_what_an_elastic_gear_does_not_serve_is_refused() -> None:
+    system = driven(pl.Motor(**ELASTIC), 0.1)
+    with pytest.raises(ModelError, match="motor 'servo': gear_stiffness must be left out for inverse dynamics"):
+        pl.inverse_dynamics(system, {"wheel.angle": lambda t: t * t}, 0.1)
+    turned = driven(pl.Motor(**ELASTIC), 0.1)
+    turned.links["wheel"] = replace(turned.links["wheel"], joint=pl.Revolute(motion=lambda t: 3.0 * t))
+    with pytest.raises(ModelError, match="motor 'servo': gear_stiffness must be left out on a coordinate whose motion"):
+        pl.simulate(turned, 0.1)
+    with pytest.raises(ModelError, match="motor 'servo': gear_stiffness must be left out for equations"):
+        pl.equations(system)
+    with pytest.raises(ModelError, match="ensemble: rates must not name the coordinate of an elastic gear"):
+        pl.ensemble(system, 0.1, rates={"wheel.angle": [1.0, 2.0]})
+    with pytest.raises(ModelError, match="sensitivities: rates must not name the coordinate of an elastic gear"):
+        pl.sensitivities(system, 0.1, rates=["wheel.angle"])
+
+
 # ---- analyses, studies
 
 
@@ -293,6 +436,9 @@ def test_files_hold_motors() -> None:
         ({**ELECTRICAL, "stall_torque": 1.0, "no_load_speed": 1.0}, "Motor: stall_torque must be left out when constant"),
         ({"inductance": 1.0}, "Motor: inductance must be left out unless constant"),
         ({"max_current": 1.0}, "Motor: max_current must be left out unless constant"),
+        ({"gear_stiffness": 1.0}, "Motor: inertia must be > 0 kg m^2 if gear_stiffness is given"),
+        ({"gear_stiffness": 0.0, "inertia": 1.0}, "Motor: gear_stiffness must be > 0"),
+        ({"gear_damping": 1.0}, "Motor: gear_damping must be left out unless gear_stiffness is given"),
         ({**ELECTRICAL, "time_constant": 1.0}, "Motor: time_constant must be left out when a resistance is given"),
     ],
 )

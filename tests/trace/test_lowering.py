@@ -43,6 +43,7 @@ def with_elements():
     electrical = {"constant": 0.06, "resistance": 0.9, "inductance": 2e-3, "max_current": 7.0, "efficiency": 0.83}
     system.motor("servo", "sun.angle", pl.Motor(inertia=3e-5, ratio=40.0, **electrical), command=11.0)
     system.motor("fan", "ring.angle", pl.Motor(inertia=2e-5, ratio=12.0, back_efficiency=0.71, **line), command=0.6)
+    system.motor("wrist", "planet.angle", pl.Motor(inertia=4e-5, ratio=9.0, gear_stiffness=57.0, gear_damping=0.41), command=0.2)
     return system
 
 

@@ -23,6 +23,7 @@ from pliant.dynamics.contact import ContactForce, holds
 from pliant.dynamics.gibbs_appell import inverse_dynamics
 from pliant.dynamics.kinematics import poses, twists
 from pliant.dynamics.loads import AppliedForces
+from pliant.dynamics.motors import starts_of_states
 from pliant.dynamics.tree import Tree
 from pliant.errors import SolveError
 from pliant.integrate.loop.grip_states import SLIDES, STICKS
@@ -42,6 +43,7 @@ from pliant.trace.tracing import Trace
 
 Floats = NDArray[np.float64]
 
+SETTLED: dict[str, Any] = {"inductance": 0.0, "time_constant": 0.0, "gear_stiffness": None, "gear_damping": 0.0}  # of motors
 CLOSING_STEPS = 6  # Newton steps from a nearby position, when drawing modes
 
 
@@ -306,7 +308,7 @@ class ImplicitEquations(Trace):
         p[self.places[JOINT_GRIPS]] = self._grips(t, q, v, p)
         none = np.zeros
         held, bristles = none(self.held_column.numel()), none(self.bristle_column.numel())
-        bristles[bristles.size - len(self.own) :] = [state.start for state in self.system.states.values()]
+        bristles[bristles.size - len(self.own) :] = starts_of_states(self.system, self.tree, v)
         added = np.array([(inputs or {}).get(name, 0.0) for name in self.signal_names])
         return EvaluationPoint(t, q, v, a, none(self.closures.column.numel()), held, bristles, added, p)
 
@@ -408,7 +410,7 @@ def _turned(quaternion: Floats, turn: Floats) -> Floats:
 def _with_own_signals(system: System, settled: bool) -> System:
     """A copy in which every drive and every load component has its own signal object, so that inputs can be distinguished.
 
-    settled: motors have no lag.
+    settled: motors have no lag, and gears are rigid.
     """
     own = system.snapshot()
     for name, drive in own.drives.items():
@@ -418,10 +420,10 @@ def _with_own_signals(system: System, settled: bool) -> System:
     for name, strut in own.struts.items():
         own.struts[name] = replace(strut, force=copy.copy(strut.force))
     for name, drive_of_motor in own.motors.items():
-        motor = replace(drive_of_motor.motor, inductance=0.0, time_constant=0.0) if settled else drive_of_motor.motor
+        motor = replace(drive_of_motor.motor, **SETTLED) if settled else drive_of_motor.motor
         own.motors[name] = replace(drive_of_motor, command=copy.copy(drive_of_motor.command), motor=motor)
-        if settled and drive_of_motor.state is not None:
-            del own.states[drive_of_motor.state]
+        for state in drive_of_motor.states if settled else ():
+            del own.states[state]
     return own
 
 

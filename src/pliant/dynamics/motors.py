@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pliant.dynamics.algebra import Scalar, is_zero
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.dynamics.algebra import Scalar
 from pliant.dynamics.loads import AppliedForces
 from pliant.dynamics.tree import Tree
 from pliant.model.motor import MotorDrive
-from pliant.scalar import absolute, tanh, where
+from pliant.model.system import System
 
 
 @dataclass(frozen=True)
@@ -19,7 +22,9 @@ class MotorState:
     drive: MotorDrive
     speed: Scalar  # rad/s, rotor relative to stator
     torque: Scalar  # N m, torque on the rotor
-    effort: Scalar  # N m or N, effort behind the gear, without the rotor's inertia and damping
+    effort: Scalar  # N m or N, effort behind the gear, without the rotor's inertia and damping unless the gear is elastic
+    kinetic: Scalar = 0.0  # J, of a rotor behind an elastic gear; other rotors turn with their coordinates
+    stored: Scalar = 0.0  # J, in an elastic gear
 
 
 def push_motors(
@@ -43,22 +48,31 @@ def _push(
     applied: AppliedForces,
 ) -> MotorState:
     motor, number = drive.motor, tree.rates.index(drive.coordinate)
-    speed = motor.ratio * v[number]
+    speed = drive.speed(own, v[number])
+    torque: Scalar = 0.0
+    effort: Scalar = 0.0
     if motor.damping > 0.0:
         resisting = -motor.damping * speed
-        applied.tau[number] = applied.tau[number] + motor.ratio * resisting
         applied.dissipate(f"{drive.name} friction", resisting * speed)
-    if command is None:
-        return MotorState(drive, speed, 0.0, 0.0)
-    settled = motor.settled(command, speed)
-    flowing = settled if drive.state is None else own[drive.state]  # the current, or the torque if the motor has no electrical data
-    torque = motor.constant * flowing if motor.is_electrical else flowing
-    _electrical(drive, settled, flowing, torque * speed, applied)
-    effort = motor.ratio * (torque - _gear_loss(drive, torque, speed))
-    if not all(is_zero(loss) for loss in motor.losses):
-        applied.dissipate(f"{drive.name} gear", effort * v[number] - torque * speed)
+        if not motor.is_elastic:
+            applied.tau[number] = applied.tau[number] + motor.ratio * resisting
+    if command is not None:
+        settled, flowing, torque = drive.torques(own, command, speed)
+        _electrical(drive, settled, flowing, torque * speed, applied)
+        loss = motor.gear_loss(torque, speed)
+        effort = motor.ratio * (torque - loss)
+        if motor.loses:
+            applied.dissipate(f"{drive.name} gear", -loss * speed)
+    kinetic: Scalar = 0.0
+    stored: Scalar = 0.0
+    if motor.is_elastic:
+        deflection, growing, effort = drive.gear(own, v[number])
+        kinetic = 0.5 * motor.inertia * speed * speed
+        stored = 0.5 * motor.gear_stiffness * deflection * deflection  # type: ignore[operator]
+        if motor.gear_damping > 0.0:
+            applied.dissipate(f"{drive.name} gear damper", -motor.gear_damping * growing * growing)
     applied.tau[number] = applied.tau[number] + effort
-    return MotorState(drive, speed, torque, effort)
+    return MotorState(drive, speed, torque, effort, kinetic, stored)
 
 
 def _electrical(drive: MotorDrive, settled: Scalar, flowing: Scalar, given: Scalar, applied: AppliedForces) -> None:
@@ -77,10 +91,8 @@ def _electrical(drive: MotorDrive, settled: Scalar, flowing: Scalar, given: Scal
         applied.power[f"{drive.name} field"] = -resistance * (settled - flowing) * flowing
 
 
-def _gear_loss(drive: MotorDrive, torque: Scalar, speed: Scalar) -> Scalar:
-    """The torque lost in the gear, against the speed: a fraction of the motor torque, by the side that drives; zero at rest."""
-    driving, driven = drive.motor.losses
-    if is_zero(driving) and is_zero(driven):
-        return 0.0
-    share = where(torque * speed > 0.0, driving, driven)
-    return absolute(torque) * share * tanh(speed / drive.motor.transition)
+def starts_of_states(system: System, tree: Tree, v: NDArray[np.float64]) -> list[float]:
+    """All states besides the motion at the start; rotors behind elastic gears then turn with their coordinates, at the rates v."""
+    elastic = [drive for drive in system.motors.values() if drive.motor.is_elastic]
+    rotors = {drive.gear_states[1]: drive.motor.ratio * float(v[tree.rates.index(drive.coordinate)]) for drive in elastic}
+    return [rotors.get(name, state.start) for name, state in system.states.items()]

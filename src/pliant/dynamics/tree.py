@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from pliant.dynamics.algebra import Vec
 from pliant.dynamics.body import Body, Shape
 from pliant.dynamics.library import STILL, Integrated, Station, integrated
+from pliant.errors import ModelError
 from pliant.model.cut_joint import CutJoint
 from pliant.model.frame import GROUND, Frame, Turn
 from pliant.model.joint import BALL
@@ -172,7 +173,11 @@ def build_tree(system: System, known: dict[int, Integrated] | None = None, frame
     rotors: dict[int, Any] = {}
     for drive in system.motors.values():
         number, motor = rates.index(drive.coordinate), drive.motor
-        if not _is_nothing(motor.inertia):
+        carrier, _, own = drive.coordinate.partition(".")
+        if motor.is_elastic and own in system.links[carrier].prescribed:
+            rule = "must be left out on a coordinate whose motion is prescribed, which says nothing of a rotor that moves by itself"
+            raise ModelError.of(f"motor {drive.name!r}", "gear_stiffness", rule, motor.gear_stiffness)
+        if not _is_nothing(motor.inertia) and not motor.is_elastic:  # a rotor behind an elastic gear moves by itself
             rotors[number] = rotors.get(number, 0.0) + motor.ratio * motor.ratio * motor.inertia
     tree = Tree(tuple(nodes), tuple(system.gravity), tuple(positions), tuple(rates), tuple(start),  # type: ignore[arg-type]
                 tuple(start_rates), counted, bodies, {}, tuple(system.cut_joints.values()), rotors)  # fmt: skip

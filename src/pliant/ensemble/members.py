@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.errors import ModelError, SolveError
 from pliant.model import check
-from pliant.model.check import did_you_mean
 from pliant.model.closure import GearClosure
 from pliant.model.resolve import checked_values
 from pliant.model.system import System
@@ -132,17 +131,14 @@ class MemberPlan:
         if traced.rows:
             rule = "must not be given for a mechanism with closed loops: use parameters in joints, whose start is then assembled"
             raise ModelError.of("ensemble", "starts", rule, [*self.starts.positions, *self.starts.rates])
-        free, places = traced.start_places, {}
+        places = {}
         geared = {name for one in traced.system.closures.values() if isinstance(one, GearClosure) for name in one.coordinates}
         for name in geared & set(self.starts.positions):
             rule = "must not be given for a geared coordinate, from whose start the gear counts: use a parameter in its joint"
             raise ModelError.of("ensemble", "starts", rule, name)
         for kind, series in (("starts", self.starts.positions), ("rates", self.starts.rates)):
             for name in series:
-                if name not in free[kind]:
-                    rule = f"must be free coordinates of the mechanism{did_you_mean(name, free[kind])}"
-                    raise ModelError.of("ensemble", kind, rule, name)
-                places[kind, name] = free[kind][name]
+                places[kind, name] = traced.start_place("ensemble", kind, name)
         return places
 
     def stops(self, traced: TracedSystem, t_end: float) -> list[float]:

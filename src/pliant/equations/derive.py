@@ -252,6 +252,9 @@ def _refuse_bent_motors(system: System) -> None:
     """Refuse motors that are not linear in their command, since the equations are linear in their inputs."""
     for drive in system.motors.values():
         motor = drive.motor
+        if motor.is_elastic:
+            rule = "must be left out for equations(), in which rotors turn with their coordinates"
+            raise ModelError.of(f"motor {drive.name!r}", "gear_stiffness", rule, motor.gear_stiffness)
         bent = {"efficiency": motor.efficiency if motor.efficiency != 1.0 else None,
                 "back_efficiency": motor.back_efficiency if motor.back_efficiency != 1.0 else None,
                 "max_torque": motor.max_torque, "max_current": motor.max_current}  # fmt: skip

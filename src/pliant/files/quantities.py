@@ -106,6 +106,8 @@ UNITS: dict[tuple[Any, str], str] = {
     (Motor, "time_constant"): "s",
     (Motor, "max_torque"): "N m",
     (Motor, "max_current"): "A",
+    (Motor, "gear_stiffness"): STIFFNESS,
+    (Motor, "gear_damping"): DRAG,
     (System.strut, "stiffness"): "N/m",
     (System.strut, "rest"): "m",
     (System.strut, "damping"): "N s/m",

@@ -1,8 +1,8 @@
 """Motors: a rotor with inertia and a gear, driven by a voltage along its torque-speed line, or by a commanded torque.
 
-All numbers refer to the rotor, before the gear. A motor with constant k and resistance R at a voltage V gives the torque
-T = k (V - k w)/R at the speed w. A motor described by stall torque and no-load speed has the same line, with
-k^2/R = stall torque/no-load speed.
+All numbers refer to the rotor, before the gear, except stiffness and damping of an elastic gear, which refer to the coordinate. A
+motor with constant k and resistance R at a voltage V gives the torque T = k (V - k w)/R at the speed w. A motor described by stall
+torque and no-load speed has the same line, with k^2/R = stall torque/no-load speed.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from typing import Any
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.signal import Formula, Signal
-from pliant.scalar import Scalar, maximum, minimum
+from pliant.scalar import Scalar, absolute, maximum, minimum, tanh, where
 
 ELECTRICAL, LINE = ("constant", "resistance"), ("stall_torque", "no_load_speed")
 CURRENT, TORQUE, COMMAND = "current", "torque", "command"
+DEFLECTION, SPEED = "deflection", "speed"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +27,8 @@ class Motor:
 
     ratio: turns of the rotor per turn (or metre) of the coordinate. The gear transmits the fraction `efficiency` of the power when
     the motor drives, and the fraction `back_efficiency` when the load drives; its loss vanishes smoothly at rotor speeds below
-    `transition`.
+    `transition`. gear_stiffness: the gear is a spring, with gear_damping beside it, between the rotor and the coordinate; without
+    it the gear is rigid. The rotor of an elastic gear moves by itself, and its losses are on the rotor's side of the spring.
     """
 
     inertia: float = 0.0  # kg m^2, of the rotor about its own axis
@@ -43,10 +45,13 @@ class Motor:
     time_constant: float = 0.0  # s, first-order lag of the torque
     max_torque: float | None = None  # N m
     max_current: float | None = None  # A
+    gear_stiffness: float | None = None  # N m/rad or N/m, at the coordinate
+    gear_damping: float = 0.0  # N m s/rad or N s/m, at the coordinate
 
     def __post_init__(self) -> None:
         part = "Motor"
-        for field, unit in (("inertia", "kg m^2"), ("damping", "N m s/rad"), ("inductance", "H"), ("time_constant", "s")):
+        for field, unit in (("inertia", "kg m^2"), ("damping", "N m s/rad"), ("inductance", "H"), ("time_constant", "s"),
+                            ("gear_damping", "N m s/rad")):  # fmt: skip
             self._set(field, check.not_negative(part, field, getattr(self, field), unit))
         self._set("ratio", check.number(part, "ratio", self.ratio))
         if self.ratio == 0.0:
@@ -54,10 +59,15 @@ class Motor:
         self._set("transition", check.positive(part, "transition", self.transition, "rad/s"))
         for field in ("efficiency", "back_efficiency"):
             self._check_share(part, field)
-        for field in (*ELECTRICAL, *LINE, "max_torque", "max_current"):
+        for field in (*ELECTRICAL, *LINE, "max_torque", "max_current", "gear_stiffness"):
             if getattr(self, field) is not None:
                 self._set(field, check.positive(part, field, getattr(self, field)))
         self._check_kind(part)
+        if self.is_elastic and self.inertia == 0.0:
+            rule = "must be > 0 kg m^2 if gear_stiffness is given, because the rotor then moves by itself"
+            raise ModelError.of(part, "inertia", rule, self.inertia)
+        if self.gear_damping > 0.0 and not self.is_elastic:
+            raise ModelError.of(part, "gear_damping", "must be left out unless gear_stiffness is given", self.gear_damping)
 
     def _check_share(self, part: str, field: str) -> None:
         value = getattr(self, field)
@@ -97,6 +107,11 @@ class Motor:
         return self.stall_torque is not None
 
     @property
+    def is_elastic(self) -> bool:
+        """Whether its gear is a spring, so that the rotor's motion is a state."""
+        return self.gear_stiffness is not None
+
+    @property
     def lags(self) -> bool:
         """Whether its current, or its torque, is a state."""
         return (self.inductance if self.is_electrical else self.time_constant) > 0.0
@@ -117,6 +132,11 @@ class Motor:
         back = self.efficiency if self.back_efficiency is None else self.back_efficiency
         return 1.0 - self.efficiency, 1.0 / back - 1.0
 
+    @property
+    def loses(self) -> bool:
+        """Whether its gear loses power; one with a traced efficiency may."""
+        return any(not isinstance(loss, (int, float)) or loss != 0.0 for loss in self.losses)
+
     def settled(self, command: Scalar, speed: Scalar) -> Scalar:
         """The steady current (A) of an electrical motor, else the steady torque (N m), at a command and a rotor speed (rad/s)."""
         if self.is_electrical:
@@ -132,6 +152,14 @@ class Motor:
                 current = minimum(maximum(current, -bound), bound)
         return current
 
+    def gear_loss(self, torque: Scalar, speed: Scalar) -> Scalar:
+        """The torque lost in the gear, against the speed: a fraction of the motor torque, by the side that drives; zero at rest."""
+        if not self.loses:
+            return 0.0
+        driving, driven = self.losses
+        share = where(torque * speed > 0.0, driving, driven)
+        return absolute(torque) * share * tanh(speed / self.transition)
+
     @property
     def slope(self) -> Any:
         """The slope of the torque-speed line, k^2/R, N m s/rad."""
@@ -140,7 +168,7 @@ class Motor:
 
 @dataclass(frozen=True)
 class MotorDrive:
-    """A motor on a joint coordinate. Without a command it gives no torque, but its rotor still turns with the joint."""
+    """A motor on a joint coordinate. Without a command it gives no torque, but its rotor still moves."""
 
     name: str
     coordinate: str  # body.coordinate
@@ -149,8 +177,34 @@ class MotorDrive:
 
     @property
     def state(self) -> str | None:
-        """The name of its state, if it has one."""
+        """The name of its current or torque, if that is a state."""
         return f"{self.name}.{self.motor.own_state}" if self.command is not None and self.motor.lags else None
+
+    @property
+    def gear_states(self) -> tuple[str, ...]:
+        """The names of the states of an elastic gear: its deflection, rotor angle/ratio - coordinate, and the rotor's speed."""
+        return (f"{self.name}.{DEFLECTION}", f"{self.name}.{SPEED}") if self.motor.is_elastic else ()
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """The names of all its states."""
+        return (*(() if self.state is None else (self.state,)), *self.gear_states)
+
+    def speed(self, own: Mapping[str, Scalar], rate: Scalar) -> Scalar:
+        """The speed of its rotor, rad/s. own: states by name; rate: of the coordinate."""
+        return own[self.gear_states[1]] if self.motor.is_elastic else self.motor.ratio * rate
+
+    def torques(self, own: Mapping[str, Scalar], command: Scalar, speed: Scalar) -> tuple[Scalar, Scalar, Scalar]:
+        """The settled current (or torque, without electrical data), the one that flows, and the torque on the rotor, N m."""
+        settled = self.motor.settled(command, speed)
+        flowing = settled if self.state is None else own[self.state]
+        return settled, flowing, self.motor.constant * flowing if self.motor.is_electrical else flowing
+
+    def gear(self, own: Mapping[str, Scalar], rate: Scalar) -> tuple[Scalar, Scalar, Scalar]:
+        """The deflection of an elastic gear, its rate, and the effort of its spring and damper on the coordinate."""
+        deflection, motor = own[self.gear_states[0]], self.motor
+        growing = self.speed(own, rate) / motor.ratio - rate
+        return deflection, growing, motor.gear_stiffness * deflection + motor.gear_damping * growing
 
 
 @dataclass(frozen=True)
@@ -166,9 +220,48 @@ class LagRate:
 
     def __call__(self, t: Any, q: Mapping[str, Any], v: Mapping[str, Any]) -> Any:
         motor = self.drive.motor
-        settled = motor.settled(q[f"{self.drive.name}.{COMMAND}"], motor.ratio * v[self.drive.coordinate])
+        settled = motor.settled(q[f"{self.drive.name}.{COMMAND}"], self.drive.speed(q, v[self.drive.coordinate]))
         return (settled - q[str(self.drive.state)]) / motor.lag
 
 
-def lag_rate(drive: MotorDrive) -> Formula:
-    return Formula(LagRate(drive))
+@dataclass(frozen=True)
+class GearRate:
+    """The rate of the deflection of an elastic gear."""
+
+    drive: MotorDrive
+
+    @property
+    def text(self) -> str:
+        """Its name in messages."""
+        return f"the gear of motor {self.drive.name!r}"
+
+    def __call__(self, t: Any, q: Mapping[str, Any], v: Mapping[str, Any]) -> Any:
+        return self.drive.gear(q, v[self.drive.coordinate])[1]
+
+
+@dataclass(frozen=True)
+class RotorRate:
+    """The acceleration of a rotor behind an elastic gear: J w' = T - loss - damping w - effort/ratio."""
+
+    drive: MotorDrive
+
+    @property
+    def text(self) -> str:
+        """Its name in messages."""
+        return f"the rotor of motor {self.drive.name!r}"
+
+    def __call__(self, t: Any, q: Mapping[str, Any], v: Mapping[str, Any]) -> Any:
+        drive, motor = self.drive, self.drive.motor
+        rate = v[drive.coordinate]
+        speed = drive.speed(q, rate)
+        left = -drive.gear(q, rate)[2] / motor.ratio - motor.damping * speed
+        if drive.command is not None:
+            torque = drive.torques(q, q[f"{drive.name}.{COMMAND}"], speed)[2]
+            left = left + torque - motor.gear_loss(torque, speed)
+        return left / motor.inertia
+
+
+def rates_of(drive: MotorDrive) -> dict[str, Formula]:
+    """The rates of its states, by name."""
+    lag = {} if drive.state is None else {drive.state: Formula(LagRate(drive))}
+    return lag | dict(zip(drive.gear_states, (Formula(GearRate(drive)), Formula(RotorRate(drive))), strict=False))

@@ -30,7 +30,7 @@ from pliant.model.inverse_problem import InverseProblem
 from pliant.model.joint import BALL, ROTATION, TRANSLATION, Joint, Weld
 from pliant.model.joint_friction import Frictions
 from pliant.model.modes import CHOSEN, ElementModes, carrying
-from pliant.model.motor import COMMAND, Motor, MotorDrive, lag_rate
+from pliant.model.motor import COMMAND, Motor, MotorDrive, rates_of
 from pliant.model.normal_law import check_impulsive, normal_law
 from pliant.model.own_state import OwnState
 from pliant.model.parameter import Parameter, expression_of
@@ -367,9 +367,9 @@ class System:
         check.instance(part, "motor", motor, Motor, "a Motor")
         begin = check.number(part, "start", start)
         drive = MotorDrive(name, coordinate, motor, None if command is None else signal(part, COMMAND, command))
-        if drive.state is not None:
-            self.states[drive.state] = OwnState(drive.state, lag_rate(drive), begin)
-        elif expression_of(begin) is not None or begin != 0.0:
+        for state, rate in rates_of(drive).items():
+            self.states[state] = OwnState(state, rate, begin if state == drive.state else 0.0)
+        if drive.state is None and (expression_of(begin) is not None or begin != 0.0):
             raise ModelError.of(part, "start", "must be left out unless the motor's current or torque lags", start)
         self.motors[name] = drive
         self._refer(coordinate)
@@ -600,7 +600,8 @@ class System:
     @property
     def own_states(self) -> dict[str, OwnState]:
         """The states that the user declared, without the states of motors."""
-        return {name: state for name, state in self.states.items() if name not in {m.state for m in self.motors.values()}}
+        of_motors = {name for drive in self.motors.values() for name in drive.states}
+        return {name: state for name, state in self.states.items() if name not in of_motors}
 
     @property
     def mass(self) -> float:
@@ -792,7 +793,9 @@ def _motor_parts(drive: MotorDrive) -> str:
     motor = drive.motor
     kind = "electrical" if motor.is_electrical else "torque-speed line" if motor.has_line else "torque"
     rotor = f"rotor {motor.inertia:g} kg m^2 at {motor.ratio:g}:1"
-    return f"{rotor}, {kind if drive.command is not None else 'not driven'}{f', {drive.state} a state' * (drive.state is not None)}"
+    gear = f", elastic gear {motor.gear_stiffness:g} at the coordinate" if motor.is_elastic else ""
+    states = "".join(f", {name} a state" for name in drive.states)
+    return f"{rotor}{gear}, {kind if drive.command is not None else 'not driven'}{states}"
 
 
 def _strut_parts(strut: Strut) -> str:

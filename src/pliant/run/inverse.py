@@ -104,6 +104,9 @@ def prescribed_system(system: System, motion: Mapping[str, Motion], t_start: flo
     copy.loads |= system.loads
     copy.struts |= system.struts
     for name, drive in system.motors.items():  # the torque of such a motor is the result; its rotor still turns with the joint
+        if drive.motor.is_elastic:
+            rule = "must be left out for inverse dynamics, in which rotors turn with their coordinates"
+            raise ModelError.of(f"motor {name!r}", "gear_stiffness", rule, drive.motor.gear_stiffness)
         copy.motors[name] = replace(drive, command=None) if drive.coordinate in wanted else drive
     copy.contacts |= system.contacts
     copy.closures |= system.closures

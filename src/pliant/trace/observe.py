@@ -64,10 +64,16 @@ def observe(
         "a": list(accelerations),
         "root_position": [x for pose in bodies for x in pose.position],
         "orientation": [x for pose in bodies for x in quaternion_of(pose.rotation)],
-        "kinetic": [kinetic_energy(tree, q, v, moving)],
+        "kinetic": [kinetic_energy(tree, q, v, moving) + total(motor.kinetic for motor in state.motors)],
         "gravity": [gravity_energy(tree, q, bodies)],
         "strain": [strain_energy(tree, q)],
-        "spring": [spring_energy(tree, q) + cut_joint_energy(state.cut_joints) + closures.stored + strut_energy(state.struts)],
+        "spring": [
+            spring_energy(tree, q)
+            + cut_joint_energy(state.cut_joints)
+            + closures.stored
+            + strut_energy(state.struts)
+            + total(motor.stored for motor in state.motors)
+        ],
         "contact": [total(contact.stored for contact in contacts)],
         "power": list(power.values()),
         "momentum": list(momentum),

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.dynamics.motors import starts_of_states
 from pliant.errors import ModelError, SolveError
 from pliant.trace.lowered_system import LoweredSystem
 from pliant.trace.lowering import EveryNumber, every_number
@@ -48,7 +49,7 @@ class Ingredients:
     def of(cls, lowered: LoweredSystem, between: Sequence[float]) -> Ingredients:
         """between: one time between each two breakpoints."""
         pieces = [x for t in between for signal in lowered.signals for x in signal.piece(t)]
-        own = [state.start for state in lowered.system.states.values()]
+        own = starts_of_states(lowered.system, lowered.tree, lowered.start.v)
         start = np.concatenate([lowered.start.q, lowered.start.v, own])
         return cls(every_number(lowered.root), start, np.array(lowered.breakpoints), np.array(pieces, dtype=np.float64))
 

@@ -11,8 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.codegen.function import TracedFunction
+from pliant.dynamics.motors import starts_of_states
 from pliant.dynamics.tree import Tree
+from pliant.errors import ModelError
 from pliant.integrate.time_pieces import TimePieces
+from pliant.model.check import did_you_mean
 from pliant.model.coordinate_pair import Pair, coordinate_pairs
 from pliant.model.system import System
 from pliant.results.state import BRISTLE, ENTRIES, IMPULSE, LAYOUT, WORK
@@ -218,11 +221,21 @@ class TracedSystem:
         starts |= {name: y[OWN].start + i for i, name in enumerate(self.system.states)}
         return {"starts": starts, "rates": {tree.rates[k]: y[RATES].start + i for i, k in enumerate(self.free_v)}}
 
+    def start_place(self, part: str, kind: str, name: str) -> int:
+        """The index in y of one of them; refuses what cannot be set."""
+        free = self.start_places[kind]
+        if name not in free:
+            raise ModelError.of(part, kind, f"must be free coordinates of the mechanism{did_you_mean(name, free)}", name)
+        if kind == "rates" and any(drive.coordinate == name and drive.motor.is_elastic for drive in self.system.motors.values()):
+            rule = "must not name the coordinate of an elastic gear, with which a rotor turns: use a parameter in its joint"
+            raise ModelError.of(part, kind, rule, name)
+        return free[name]
+
     def _start(self, lowered: LoweredSystem) -> NDArray[np.float64]:
         """y at the start: bristles, works and impulses begin at zero."""
         y0, places = np.zeros(self.y0.size), self.layout.y
         y0[places[POSITIONS]], y0[places[RATES]] = lowered.start.q[list(self.free_q)], lowered.start.v[list(self.free_v)]
-        y0[places[OWN]] = [state.start for state in lowered.system.states.values()]
+        y0[places[OWN]] = starts_of_states(lowered.system, self.tree, lowered.start.v)
         controllers = lowered.system.controllers.values()
         y0[places[SAMPLED]] = [x for c in controllers for x in c.starts]
         y0[places[PENDING]] = [x for c in controllers for _ in range(c.pending) for x in c.starts[: len(c.outputs)]]
