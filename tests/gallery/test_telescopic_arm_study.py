@@ -95,4 +95,4 @@ def test_results_can_be_read_again(written):
 
 def test_the_committed_page_is_what_the_command_gives(written):
     out, _, summary = written
-    check_page("telescopic-arm", out, summary, varying=("methods",))
+    check_page("telescopic-arm", out, summary, varying=("energy", "methods"))
