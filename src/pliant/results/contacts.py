@@ -32,6 +32,13 @@ class ContactRecord:
     friction_loss: float  # J, taken by friction
     turns: bool = field(default=False, repr=False)  # whether its gap is an angle
 
+    def __eq__(self, other: object) -> bool:
+        """Equal in all values; one that is not known (nan) equals another."""
+        if not isinstance(other, ContactRecord):
+            return NotImplemented
+        pairs = ((getattr(self, one.name), getattr(other, one.name)) for one in fields(self))
+        return all(a == b or (a != a and b != b) for a, b in pairs)
+
     @property
     def duration(self) -> float:
         return self.end - self.begin
