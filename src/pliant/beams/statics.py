@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.polynomial import Polynomial
@@ -22,8 +22,10 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.beams.bending import bending_problem
 from pliant.beams.eigen import natural
 from pliant.beams.quadrature import nodes
+from pliant.errors import ModelError
 from pliant.model.beam import Beam
 from pliant.model.modes import PLANES, AxialModes, GivenModes, Modes, TorsionModes, direction_of
+from pliant.model.telescopic import TelescopicBeam
 
 Floats = NDArray[np.float64]
 StaticSet = Modes | AxialModes | TorsionModes | GivenModes  # sets that may have these shapes
@@ -40,6 +42,16 @@ class Mode(Protocol):
     def strain(self, x: ArrayLike) -> Floats: ...
     @property
     def breaks(self) -> Floats: ...
+
+
+class _Sized(Protocol):
+    @property
+    def length(self) -> float: ...
+    def w(self, x: ArrayLike, order: int = 0) -> Floats: ...
+    def scaled(self, factor: float) -> Self: ...
+
+
+Scalable = TypeVar("Scalable", bound=_Sized)
 
 
 @dataclass(frozen=True)
@@ -69,7 +81,7 @@ class StaticShape:
         """Shear strain W' - Theta; the polynomial's share is evaluated without cancellation."""
         return self._less(self.deflection.deriv() - self.turn, x, 0, 1, lambda mode: mode.strain(x))
 
-    def scaled(self, factor: float) -> StaticShape:
+    def scaled(self, factor: float) -> Self:
         return replace(self, weight=self.weight * factor, parts=self.parts * factor)
 
     def _less(self, of: Polynomial, x: ArrayLike, order: int, per_length: int, mode: Callable[[Mode], Floats]) -> Floats:
@@ -163,30 +175,32 @@ def bar_statics(ends: str) -> list[Polynomial]:
 
 def residual_shapes(beam: Beam, modes: StaticSet, of: Sequence[Mode]) -> list[StaticShape]:
     """The static-correction shapes of a set, orthogonal to its modes and to each other, with a largest deflection of 1."""
+    if beam.tip_section is not None:
+        raise ModelError.of("GivenModes", "static", "must be False for shapes of your own on a tapered beam", True)
     ends = modes.ends if not isinstance(modes, GivenModes) else "cf"
     direction = direction_of(modes)
     bends = direction in PLANES
     statics = bending_statics(beam, ends, direction) if bends else [(u, u.deriv()) for u in bar_statics(ends)]
     shapes = [StaticShape(beam.length, w, theta, 1.0, tuple(of), np.zeros(len(of))) for w, theta in statics]
     x, weight = nodes(shapes[0].breaks)
-    strains = np.stack([_strains(beam, direction, mode, x, weight) for mode in of], axis=1)
+    strains = np.stack([strain_vector(beam, direction, mode, x, weight) for mode in of], axis=1)
     for k, shape in enumerate(shapes):
-        parts = np.linalg.lstsq(strains, _strains(beam, direction, shape, x, weight), rcond=None)[0]
+        parts = np.linalg.lstsq(strains, strain_vector(beam, direction, shape, x, weight), rcond=None)[0]
         shapes[k] = replace(shape, parts=np.array(parts, dtype=np.float64))
     return _natural(beam, direction, shapes, x, weight)
 
 
 def _natural(beam: Beam, direction: str, shapes: Sequence[StaticShape], x: Floats, weight: Floats) -> list[StaticShape]:
     """The natural shapes within the span of the residuals, so that each has its own frequency, lowest first."""
-    strains = np.stack([_strains(beam, direction, shape, x, weight) for shape in shapes], axis=1)
-    moves = np.stack([_moves(beam, direction, shape, x, weight) for shape in shapes], axis=1)
+    strains = np.stack([strain_vector(beam, direction, shape, x, weight) for shape in shapes], axis=1)
+    moves = np.stack([move_vector(beam, direction, shape, x, weight) for shape in shapes], axis=1)
     # scale to unit strain energy first: residuals of a force and of a moment differ greatly in size
     size = np.sqrt(np.sum(strains**2, axis=0))
     frequencies, vectors = natural((moves / size).T @ (moves / size), (strains / size).T @ (strains / size))
     found = []
     for frequency, vector in zip(frequencies, (vectors.T / size), strict=True):
         shape = _sum(shapes, vector)
-        found.append(replace(_scaled(shape), frequency=float(frequency)))
+        found.append(replace(scaled(shape), frequency=float(frequency)))
     return found
 
 
@@ -197,29 +211,34 @@ def _sum(shapes: Sequence[StaticShape], vector: Floats) -> StaticShape:
     return replace(shapes[0], deflection=deflection, turn=turn, parts=parts)
 
 
-def _scaled(shape: StaticShape) -> StaticShape:
+def scaled(shape: Scalable) -> Scalable:
     """The shape scaled to a largest value of 1, measured from the root, and positive where it is largest."""
     x = np.linspace(0.0, shape.length, SAMPLES)
     values = shape.w(x) - shape.w(0.0)
     return shape.scaled(1.0 / float(values[np.argmax(np.abs(values))]))
 
 
-def _strains(beam: Beam, direction: str, shape: Mode, x: Floats, weight: Floats) -> Floats:
+def strain_vector(beam: Beam, direction: str, shape: Mode, x: Floats, weight: Floats) -> Floats:
     """A vector whose dot products with others are strain-energy products."""
+    stiff = rigidities(beam.along(x))
+    strained = np.sqrt(weight * stiff[direction]) * (shape.theta(x, 1) if direction in PLANES else shape.w(x, 1))
+    if direction not in PLANES or beam.theory != "timoshenko":
+        return np.asarray(strained)
+    return np.concatenate([strained, np.sqrt(weight * stiff["shear"]) * shape.strain(x)])
+
+
+def rigidities(beam: Beam | TelescopicBeam) -> dict[str, Any]:
+    """E A, G J, E Iz, E Iy and k A G, by what they resist; zero where the section or the material has no number for it."""
     section, material = beam.section, beam.material
-    if direction not in PLANES:
-        torsion = (material.shear_modulus or 0.0) * (section.J or 0.0)
-        return np.asarray(np.sqrt(weight * (torsion if direction == "torsion" else material.E * section.A)) * shape.w(x, 1))
-    second = section.Iz if direction == "y" else section.Iy
-    bend = np.sqrt(weight * material.E * (second or 0.0)) * shape.theta(x, 1)
-    if beam.theory != "timoshenko":
-        return np.asarray(bend)
-    rigidity = (section.shear_factor or 0.0) * section.A * (material.shear_modulus or 0.0)
-    return np.concatenate([bend, np.sqrt(weight * rigidity) * shape.strain(x)])
+    iy, iz, j, k = (0.0 if x is None else x for x in (section.Iy, section.Iz, section.J, section.shear_factor))
+    shear = material.shear_modulus or 0.0
+    return {"axial": material.E * section.A, "torsion": shear * j, "y": material.E * iz, "z": material.E * iy,
+            "shear": k * section.A * shear}  # fmt: skip
 
 
-def _moves(beam: Beam, direction: str, shape: Mode, x: Floats, weight: Floats) -> Floats:
+def move_vector(beam: Beam, direction: str, shape: Mode, x: Floats, weight: Floats) -> Floats:
     """A vector whose dot products with others are kinetic-energy products."""
+    beam = beam.along(x)
     if direction not in PLANES:
         return np.asarray(np.sqrt(weight * (beam.rotary[0] if direction == "torsion" else beam.mu)) * shape.w(x))
     rotary = beam.rotary[2 if direction == "y" else 1]

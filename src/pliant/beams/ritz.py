@@ -1,0 +1,147 @@
+"""Modes of a tapered beam by Ritz's method: polynomials over the whole length, weighted by the sections along it.
+
+Deflections of an Euler-Bernoulli beam are Legendre polynomials integrated twice, so that their curvatures are orthogonal; stretch,
+twist, and the deflections and rotations of a Timoshenko beam are integrated once. Only the geometric end conditions are imposed;
+those of forces and moments follow from the energies. Frequencies converge from above.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.polynomial import legendre
+from numpy.typing import ArrayLike, NDArray
+
+from pliant.beams.bending import largest, payload_numbers, sign
+from pliant.beams.eigen import natural
+from pliant.beams.quadrature import nodes
+from pliant.beams.statics import move_vector, scaled, strain_vector
+from pliant.model.beam import Beam
+from pliant.model.modes import PLANES, AxialModes, Modes, TorsionModes, direction_of
+
+Floats = NDArray[np.float64]
+
+MORE = 32  # polynomials beyond two for each mode: a tip a twentieth as high as the root leaves less than 1e-9 of a frequency
+PER_PANEL = 4  # polynomials for each panel of 16 points: products of two and of the sections' numbers are exact to round-off
+CONDITIONS = {"c": (0, 1), "s": (0,), "f": ()}  # derivatives of the deflection that an end holds; loads act on the others
+
+
+@dataclass(frozen=True)
+class RitzShape:
+    """A polynomial as a series of Legendre's, over -1 ... 1 from root to tip."""
+
+    length: float  # m
+    deflection: Floats
+    turn: Floats | None  # section rotation of a Timoshenko beam; without it, the slope
+    frequency: float = float("nan")  # rad/s
+
+    @property
+    def breaks(self) -> Floats:
+        return np.linspace(0.0, self.length, 1 + -(-len(self.deflection) // PER_PANEL))
+
+    @property
+    def wavenumber(self) -> float:
+        """That of the highest polynomial, 1/m."""
+        return float(np.pi * len(self.deflection) / self.length)
+
+    def w(self, x: ArrayLike, order: int = 0) -> Floats:
+        return self._value(self.deflection, x, order)
+
+    def theta(self, x: ArrayLike, order: int = 0) -> Floats:
+        return self.w(x, order + 1) if self.turn is None else self._value(self.turn, x, order)
+
+    def strain(self, x: ArrayLike) -> Floats:
+        """Shear strain W' - Theta."""
+        return self.w(x, 1) - self.theta(x)
+
+    def scaled(self, factor: float) -> RitzShape:
+        return replace(self, deflection=self.deflection * factor, turn=None if self.turn is None else self.turn * factor)
+
+    def _value(self, series: Floats, x: ArrayLike, order: int) -> Floats:
+        place = 2.0 * np.asarray(x, dtype=np.float64) / self.length - 1.0
+        return np.asarray(legendre.legval(place, legendre.legder(series, order)) * (2.0 / self.length) ** order)
+
+
+def ritz_modes(beam: Beam, modes: Modes | AxialModes | TorsionModes) -> list[RitzShape]:
+    """The modes of a tapered beam in order of frequency, with the set's normalisation; then its static-correction shapes.
+
+    M x = m (K + s M) x has the largest m = 1 / (w^2 + s) for the lowest w; the shift s lets K have rigid motions. With vectors
+    x^T (K + s M) x = 1, the static response to a load f at an end, less the share of rigid motions and modes, is the sum of
+    x (x . f) / (1 - s m) over all further x.
+    """
+    direction, ends = direction_of(modes), modes.ends
+    basis = _basis(beam, direction, 2 * modes.count + MORE)
+    held = _end_values(basis, direction, [CONDITIONS[end] for end in ends])
+    basis = [_sum(basis, vector) for vector in np.linalg.svd(held)[2][len(held) :]] if len(held) else basis
+    x, weight = nodes(basis[0].breaks)
+    strained = np.stack([strain_vector(beam, direction, shape, x, weight) for shape in basis], axis=1)
+    moves = [np.append(move_vector(beam, direction, shape, x, weight), _of_payload(beam, modes, shape)) for shape in basis]
+    moved = np.stack(moves, axis=1)
+    stiffness, mass = strained.T @ strained, moved.T @ moved
+    shift = float(np.trace(stiffness) / np.trace(mass)) / len(basis)
+    roots, vectors = natural(stiffness + shift * mass, mass)
+    m, vectors = roots[::-1] ** 2, vectors[:, ::-1]
+    first = max((2 if direction in PLANES else 1) - len(held), 0)  # beyond the rigid motions
+    last = first + modes.count
+    shapes = []
+    for k in range(first, last):
+        shape = _sum(basis, vectors[:, k] / np.sqrt(m[k]))
+        shapes.append(replace(shape.scaled(_factor(shape, modes)), frequency=float(np.sqrt(1.0 / m[k] - shift))))
+    if not modes.static:
+        return shapes
+    free = [tuple({0, 1} - set(CONDITIONS[end])) for end in ends]
+    rest, strain = vectors[:, last:], 1.0 - shift * m[last:]
+    parts = rest.T @ _end_values(basis, direction, free).T / strain[:, None]
+    parts = parts / np.linalg.norm(parts, axis=0)
+    frequencies, mixed = natural((parts * m[last:, None]).T @ parts, (parts * strain[:, None]).T @ parts)
+    corrections = [scaled(_sum(basis, vector)) for vector in (rest @ parts @ mixed).T]
+    return [*shapes, *(replace(shape, frequency=float(f)) for shape, f in zip(corrections, frequencies, strict=True))]
+
+
+def _basis(beam: Beam, direction: str, count: int) -> list[RitzShape]:
+    """Rigid motions, and polynomials with orthonormal strains; all but the first two of these vanish at both ends."""
+    sheared = direction in PLANES and beam.theory == "timoshenko"
+    times = 2 if direction in PLANES and not sheared else 1
+    table = np.eye(count)
+    for k in range(count - times):
+        series = legendre.legint(np.sqrt(k + 0.5) * np.eye(k + 1)[k], times, lbnd=-1)
+        table[times + k] = np.pad(series, (0, count - len(series)))
+    if not sheared:
+        return [RitzShape(beam.length, row, None) for row in table]
+    nothing = np.zeros(count)
+    return [RitzShape(beam.length, w, turn / beam.length) for row in table for w, turn in ((row, nothing), (nothing, row))]
+
+
+def _end_values(basis: Sequence[RitzShape], direction: str, orders: Sequence[Sequence[int]]) -> Floats:
+    """Deflections (order 0) and rotations (order 1) of the shapes at both ends, one row for each."""
+    length = basis[0].length
+    rows = [[length * float(shape.theta(place)) if order else float(shape.w(place)) for shape in basis]
+            for place, each in zip((0.0, length), orders, strict=True) for order in each
+            if order == 0 or direction in PLANES]  # fmt: skip
+    return np.array(rows).reshape(-1, len(basis))
+
+
+def _of_payload(beam: Beam, modes: Modes | AxialModes | TorsionModes, shape: RitzShape) -> Floats:
+    """The payload's part of the vector whose dot products are kinetic-energy products."""
+    if not (isinstance(modes, Modes) and modes.payload):
+        return np.zeros(0)
+    mass, turning, offset = payload_numbers(beam, modes)
+    tip, tilt = float(shape.w(beam.length)), float(shape.theta(beam.length)) * beam.length
+    return np.asarray(np.sqrt(beam.mass * np.array([mass, turning])) * np.array([tip + offset * tilt, tilt]))
+
+
+def _factor(shape: RitzShape, modes: Modes | AxialModes | TorsionModes) -> float:
+    """From a mass-normalised shape to the normalisation and the sign of the set."""
+    normalise = getattr(modes, "normalise", "max")
+    if normalise == "length":
+        x, weight = nodes(shape.breaks)
+        return sign(shape) * float(np.sqrt(shape.length / (weight @ shape.w(x) ** 2)))
+    return sign(shape) / (largest(shape) if normalise == "max" else 1.0)
+
+
+def _sum(shapes: Sequence[RitzShape], vector: Floats) -> RitzShape:
+    deflection = vector @ np.stack([shape.deflection for shape in shapes])
+    turns = [shape.turn for shape in shapes if shape.turn is not None]
+    return RitzShape(shapes[0].length, deflection, vector @ np.stack(turns) if turns else None)
