@@ -71,7 +71,7 @@ class Equations(Matrices):
         c_source.write(self, path)
 
     def sympy(self, simplify: bool = True, max_seconds: float = SIMPLIFYING) -> Symbolic:
-        """The equations over SymPy symbols; not simplified, which a note says, if that takes longer than `max_seconds`."""
+        """The equations over SymPy symbols; what is not simplified within `max_seconds` stays as it is, and a note says so."""
         return symbolic(self, simplify, max_seconds)
 
     def latex(self, simplify: bool = True, max_seconds: float = SIMPLIFYING) -> str:
