@@ -14,10 +14,12 @@ from typing import Any
 
 @cache
 def public_names() -> dict[str, tuple[str, str]]:
-    """Every public name, with the module that defines it and its name there."""
+    """Every public name, in the order of the stub, with the module that defines it and its name there."""
     stub = ast.parse(Path(__file__).with_name("__init__.pyi").read_text(encoding="utf-8"))
     imports = [line for line in stub.body if isinstance(line, ast.ImportFrom)]
-    return {name.asname or name.name: (str(line.module), name.name) for line in imports for name in line.names}
+    places = {name.asname or name.name: (str(line.module), name.name) for line in imports for name in line.names}
+    listed = next(line.value for line in stub.body if isinstance(line, ast.Assign))  # __all__
+    return {name: places[name] for name in ast.literal_eval(listed)}
 
 
 class LazyNames(ModuleType):
@@ -26,7 +28,7 @@ class LazyNames(ModuleType):
     def __getattr__(self, name: str) -> Any:
         """Called for what is not imported yet; says of names that pliant does not have what there is instead."""
         if name == "__all__":
-            return sorted(public_names())
+            return list(public_names())
         if name in public_names():
             module, own = public_names()[name]
             value = getattr(import_module(module), own)
