@@ -32,7 +32,7 @@ def refuse_controllers(system: System, caller: str, instead: str) -> None:
 
 def refuse_friction(system: System, what: str) -> None:
     """Refuse a System with friction inside joints. what: the analysis that cannot treat it, for the message."""
-    parts = {f"body {link.name!r}": link.joint.frictions for link in system.links.values()}
+    parts = {f"body {link.name!r}": link.frictions for link in system.links.values()}
     parts |= {closure.part: closure.frictions for closure in system.closures.values()}
     for part, frictions in parts.items():
         for friction in frictions.values():
