@@ -17,6 +17,7 @@ from pliant.beams.telescopic import KINDS, UnitShapes
 from pliant.dynamics.algebra import NULL, ZERO, Mat, Scalar, Vec, scale, total
 from pliant.dynamics.body import Fields, FieldWeights, linear, quadratic_form
 from pliant.model.damping import AirDrag, KelvinVoigt, ModalDamping, Rayleigh
+from pliant.model.friction_law import FrictionLaw
 from pliant.model.telescopic import TelescopicBeam
 from pliant.scalar import absolute, maximum, sqrt
 
@@ -196,7 +197,7 @@ class TelescopicBody:
     def damping(self) -> tuple[str, ...]:
         kinds = {KelvinVoigt: "kelvin_voigt", AirDrag: "air", Rayleigh: "rayleigh", ModalDamping: "modal"}
         named = tuple(kinds[type(damping)] for damping in self.link.dampings)
-        return (*named, "sleeve_friction") if self.link.friction is not None else named
+        return (*named, "sleeve_friction") if isinstance(self.link.friction, FrictionLaw) else named
 
     def damping_forces(self, kind: str, z: Sequence[Scalar], rates: Sequence[Scalar]) -> list[Scalar]:
         if kind == "sleeve_friction":

@@ -185,7 +185,7 @@ class _Derivation(Trace):
             notes.append(f"these inputs have equations of their own, which are left out: {', '.join(lagging)}")
         if self.system.controllers:
             notes.append(f"sampled controllers are left out: {', '.join(self.system.controllers)}")
-        rubbing = [link.name for link in self.system.links.values() if link.joint.frictions]
+        rubbing = [link.name for link in self.system.links.values() if link.frictions]
         rubbing += [closure.name for closure in self.system.closures.values() if closure.frictions]
         notes += [f"friction inside joints is left out: {', '.join(rubbing)}"] if rubbing else []
         sources: dict[str, dict[str, None]] = {}  # by beam, parameters in order
