@@ -21,9 +21,10 @@ from pliant.integrate.memory.course import Course, course_of
 from pliant.integrate.memory.memory import Floats, Memory
 from pliant.integrate.memory.phase_tables import Observed, Phases, PiecesOfTime, Updates
 from pliant.integrate.memory.run_record import BLOCK as PADDING
-from pliant.integrate.memory.run_record import GOES_ON, RECORDS, SAVE_NOTHING, SAVE_STEPS, SAVE_TIMES, STOPS
+from pliant.integrate.memory.run_record import GOES_ON, RECORDS, RUN, SAVE_NOTHING, SAVE_STEPS, SAVE_TIMES, STOPS
 from pliant.integrate.memory.setup import Constraints, Jacobian, set_up
 from pliant.integrate.methods.method import Method
+from pliant.integrate.saved_march import NOT_SAVED, ROWS, SavedMarch
 from pliant.integrate.status import AGAIN, FULL, GO_ON, NEW_PHASE, PAUSED, STATUS_OF_CODE, TURN, Status
 
 PIECE = 0.075  # s of computing before control returns to Python: progress, Ctrl-C, the time limit
@@ -409,6 +410,44 @@ class Stepper:
         """Instead of advancing: many runs like the one started here."""
         self._memory.enter_pieces(pieces.ends, pieces.heads, pieces.due, pieces.tail)
         return MemberRuns(self._memory, self._stages, self.plain_atol)
+
+    # ---- copies
+
+    def saved(self) -> SavedMarch:
+        """A copy of the present march."""
+        arrays = {name: array.copy() for name, array in self._memory.arrays.items() if name not in NOT_SAVED and name not in ROWS}
+        rows = slice(None if self._sink is None else 0 if self._run["flushed"] else int(self._run["n_rows"]))
+        arrays |= {name: self._memory.arrays[name][rows].copy() for name in ROWS}
+        flushed = {name: dict(blocks) for name, blocks in self._flushed.items()}
+        located = tuple((event.t, event.index, event.direction) for event in self._located)
+        return SavedMarch(
+            self._memory.bytes_of_record(), arrays, flushed, located, dict(self._steps_of), self._planned, self._seconds
+        )
+
+    def restore(self, saved: SavedMarch) -> None:
+        """Continue from a saved march."""
+        self._take_family(saved)
+        memory = self._memory
+        for name, array in saved.arrays.items():
+            if name in ROWS:
+                memory.arrays[name][: len(array)] = array
+            elif memory.arrays[name].shape == array.shape:
+                memory.arrays[name][...] = array
+            else:
+                memory.bind(**{name: array.copy()})
+        memory.take_record(saved.record)
+        self._flushed = {name: dict(blocks) for name, blocks in saved.flushed.items()}
+        self._located, self._steps_of = [Located(*event) for event in saved.located], dict(saved.steps_of)
+        self._planned, self._seconds = saved.planned, saved.seconds
+        if self._windows is not None:
+            memory.bind(plan=self._windows.between(saved.planned - int(self._run["n_plan"]), saved.planned))
+
+    def _take_family(self, saved: SavedMarch) -> None:
+        """For an automatic method, restore the family that was active."""
+        watching = int(saved.record.view(RUN)[0]["watching"])
+        if watching != int(self._run["watching"]):
+            method = self.method.alternatives[watching == 2]
+            set_up(self._memory, method, self._atol, self._jacobian, self._n_newton, stages=self._stages)
 
     @property
     def memory(self) -> Memory:

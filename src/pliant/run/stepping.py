@@ -12,8 +12,8 @@ import functools
 import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,11 +33,12 @@ from pliant.run.mechanism import AnySystem, mechanism_of
 from pliant.run.observation import Observation
 from pliant.run.prepare import Compiled
 from pliant.run.provenance import Provenance
+from pliant.run.saved_run import RowNode, SavedRun, mechanism_words, nodes_to
 from pliant.run.simulate import AUTO, Run, check_limits, compiled_for, method_of, state_of
 from pliant.trace.layout import FOREVER, POSITIONS, RATES
 
 if TYPE_CHECKING:  # LLVM is imported when a run begins
-    from pliant.integrate.pausing_stepper import PausingStepper, SavedMarch
+    from pliant.integrate.pausing_stepper import PausingStepper
 
 Floats = NDArray[np.float64]
 Given = ParamSpec("Given")
@@ -48,33 +49,6 @@ LOOKED_AHEAD = 4096  # steps of the caller over which formulas of time are exami
 # Expected number of steps of a run without an end, or the number it has taken if larger; it decides whether implicit steps pay off.
 EXPECTED = 1000
 ON_TIME = 1e-9  # of a step: by how much it may exceed t_end through round-off
-
-
-class RowNode(NamedTuple):
-    """A row of a stepped run, linked to the row before it, so that saved runs share their past."""
-
-    before: RowNode | None
-    t: float
-    y: Floats
-    p: Floats  # the entries that change during a run
-    entries: tuple[NDArray[np.int64], Floats]  # of inputs: their places in p, and their numbers
-
-
-@dataclass(frozen=True, repr=False)
-class SavedRun:
-    """The state of a stepped run at one time, for `SteppedRun.restore`."""
-
-    t: float  # s
-    inputs: Mapping[str, float]
-    _march: SavedMarch
-    _led: tuple[Any, ...]
-    _inputs_known: frozenset[str]
-    _structure: Any
-    _numbers: Floats  # constants with which the mechanism was prepared
-    _method: Method
-
-    def __repr__(self) -> str:
-        return f"<SavedRun at t = {self.t:.10g} s>"
 
 
 class _LedRun(Run):
@@ -94,20 +68,11 @@ class _LedRun(Run):
             return TimePieces(np.empty(0), True)  # examined chunk by chunk
         return super().time_pieces(t_start, t_end)
 
-    def nodes(self) -> list[RowNode]:
-        """The rows of the run, in order."""
-        nodes: list[RowNode] = []
-        node = self.last
-        while node is not None:
-            nodes.append(node)
-            node = node.before
-        return nodes[::-1]
-
     def rows(self) -> tuple[Floats, Floats, Floats]:
         """The rows of the run, observed now, with the inputs of each step."""
         from pliant.integrate.rows import evaluate_rows
 
-        nodes, code, n_changing = self.nodes(), self.compiled.observe, self.traced.layout.n_changing
+        nodes, code, n_changing = nodes_to(self.last), self.compiled.observe, self.traced.layout.n_changing
         times, states = np.array([node.t for node in nodes]), np.array([node.y for node in nodes])
         observed, first = np.empty((len(nodes), code.n_out)), 0
         while first < len(nodes):
@@ -197,7 +162,6 @@ class SteppedRun:
         places = led.traced.layout.y
         self._positions, self._rates, self._prescribes = places[POSITIONS], places[RATES], bool(led.traced.tree.prescribed)
         self._first_p = led.traced.parameters(t_start, led.stops[1])
-        self._numbers = self._first_p[self._n_changing :].copy()
         self._entries = (np.empty(0, dtype=np.int64), np.empty(0))  # of inputs in p
         self._admitted: set[str] = set()
         self._t, self._steps, self._endless = t_start, 0, led.t_end >= FOREVER
@@ -424,6 +388,10 @@ class SteppedRun:
 
     # ---- saving
 
+    @functools.cached_property
+    def _mechanism(self) -> dict[str, str]:
+        return mechanism_words(self._led, self._t_start)
+
     def _keep_row(self) -> None:
         if self._record:
             stepper, led = self._stepper, self._led
@@ -431,26 +399,26 @@ class SteppedRun:
 
     @by_one_thread
     def save(self) -> SavedRun:
-        """A copy of the state, for `restore` in this run or in another run with the same mechanism and method."""
+        """A copy of the state, for `restore` in this run or in another run with the same mechanism and method.
+
+        It can be pickled, and restored in another process.
+        """
         self._begin()
-        led = (self._t, self._steps, self._dt, self._origin, self._count, self._streak, self._piece, self._ahead,
-               self._led.last, self._led.outcome)  # fmt: skip
-        return SavedRun(self._t, dict(self._inputs.values), self._stepper.saved(), led, frozenset(self._admitted),
-                        self._led.compiled.structure, self._numbers, self._stepper.method)  # fmt: skip
+        numbers = (self._t, self._steps, self._dt, self._origin, self._count, self._streak, self._piece, self._ahead)
+        return SavedRun(self._t, dict(self._inputs.values), self._mechanism, self._stepper.saved(), numbers,
+                        frozenset(self._admitted), self._led.outcome, self._led.last)  # fmt: skip
 
     @by_one_thread
     def restore(self, saved: SavedRun) -> None:
         """Return to a state from `save`; from there the run repeats bit for bit."""
         check.instance("restore", "saved", saved, SavedRun, "a SavedRun, as returned by save()")
-        same = saved._structure is self._led.compiled.structure and np.array_equal(saved._numbers, self._numbers)
-        if not same or saved._method != self._stepper.method:
-            rule = "must come from a run of the same mechanism, with the same numbers at its start and the same method"
-            raise ModelError.of("restore", "saved", rule, saved)
+        saved.check_fits("restore", self._mechanism)
         self._begin()
         self._admitted |= saved._inputs_known
         self._stepper.restore(saved._march)
-        (self._t, self._steps, self._dt, self._origin, self._count, self._streak, self._piece, self._ahead,
-         self._led.last, self._led.outcome) = saved._led  # fmt: skip
+        self._t, steps, self._dt, self._origin, count, streak, piece, self._ahead = saved._numbers
+        self._steps, self._count, self._streak, self._piece = int(steps), int(count), int(streak), int(piece)
+        self._led.last, self._led.outcome = saved._last, saved._outcome
         self._inputs.take(saved.inputs)
         places = self._inputs.places(self._admitted)
         self._entries = (places, self._stepper.p[places])
@@ -467,7 +435,7 @@ class SteppedRun:
             if self._led.outcome is None:
                 self._land()
                 self._led.outcome = self._stepper.outcome(Status.REACHED)
-            times = [node.t for node in self._led.nodes()]
+            times = [node.t for node in nodes_to(self._led.last)]
             settings = {"t_start": self._t_start, "t_end": self._t, "method": self._stepper.method, "save": times,
                         "max_steps": None, "max_seconds": None, "formulation": self._traced.formulation}  # fmt: skip
             provenance = Provenance(self._traced.original, settings, self._led.t_first, self._inputs.values, stepped=True)
