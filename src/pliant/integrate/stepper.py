@@ -237,7 +237,7 @@ class Stepper:
                 part.bind(self._memory)
         self._memory.bind_notes(int(np.count_nonzero(self._memory.arrays["kind"] >= RECORDS)), n_state)
         self._budget = FIRST_BUDGET
-        self._seconds = 0.0
+        self._seconds, self._charged = 0.0, 0
         self._steps_of: dict[str, int] = {}
 
     # ---- the run
@@ -321,12 +321,14 @@ class Stepper:
         self._memory.set(n_plan=last - first, next_save=0, pausing=int(last < size))
         self._planned = last
 
-    def advance(self, t_stop: float | PiecesOfTime, *, progress: Callable[[float], object] | None = None) -> Outcome:
+    def advance(
+        self, t_stop: float | PiecesOfTime, *, progress: Callable[[float], object] | None = None, saved: SavedMarch | None = None
+    ) -> Outcome:
         """Integrate from the present state to t_stop exactly, or to the first event of the kind STOPS, or as far as it goes.
 
         t_stop may be pieces of time, each with its own head of p; the run then goes through all of them. `progress` is called with
-        t about every 75 ms of computing. A KeyboardInterrupt ends the run with Status.INTERRUPTED; nothing that was computed is
-        lost.
+        t about every 75 ms of computing. `saved` is a march that was saved in these pieces, to go on from. A KeyboardInterrupt ends
+        the run with Status.INTERRUPTED; nothing that was computed is lost.
         """
         run = self._run
         pieces = t_stop if isinstance(t_stop, PiecesOfTime) else PiecesOfTime(np.array([float(t_stop)]), np.empty((1, 0)))
@@ -334,8 +336,10 @@ class Stepper:
             raise ModelError.of("run", "t_stop", f"must be a time >= the present t = {run['t']} s", float(pieces.ends[0]))
         loop = compiled_loop("loop.march", self._stages)
         self._memory.enter_pieces(pieces.ends, pieces.heads, pieces.due, pieces.tail)
+        if saved is not None:
+            self.restore(saved)
         reported = perf_counter()
-        self._begun = reported if self._begun is None else self._begun
+        self._begun = reported - self._seconds if self._begun is None else self._begun
         try:
             code = GO_ON
             while code in AGAIN:
@@ -395,6 +399,20 @@ class Stepper:
                     self._next_window()
                 self._run["budget"] = 0
                 loop(self._memory.address)
+
+    def charge(self, before: Stepper) -> None:
+        """Call between start and advance: the limits count what an earlier run has used up, too."""
+        self._charged, self._seconds = before._steps_tried, before._seconds
+        self._memory.set(max_steps=int(self._run["max_steps"]) - self._charged)
+
+    @property
+    def _steps_tried(self) -> int:
+        return self._charged + int(self._run["accepted"]) + int(self._run["rejected"])
+
+    @property
+    def used_up(self) -> bool:
+        """Whether the limits leave nothing for another run."""
+        return self._steps_tried >= int(self._run["max_steps"]) + self._charged or self._seconds >= self._max_seconds
 
     def give_up(self) -> None:
         """Discard the waiting step, as if it had been refused, but keep its length."""
@@ -538,7 +556,9 @@ class Stepper:
             events = (Located(t, int(run["lost"]) - 1, 0),)
         if status is Status.CHATTERS:
             events = (Located(t, int(run["chattering"]), 0),)
-        limit = {Status.TOO_MANY_STEPS: int(run["max_steps"]), Status.OUT_OF_TIME: self._max_seconds}.get(status, "")
+        limit = {Status.TOO_MANY_STEPS: int(run["max_steps"]) + self._charged, Status.OUT_OF_TIME: self._max_seconds}.get(
+            status, ""
+        )
         return Outcome(status, t, events, float(run["h"]), limit, type(self.method).__name__, self._to_blame(status),
                        (int(run["open_row"]), float(run["open_amount"]), float(run["open_t"])))  # fmt: skip
 

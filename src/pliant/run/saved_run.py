@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from pliant.errors import ModelError
 from pliant.integrate.status import Status
+from pliant.run.save_times import Times
 from pliant.version import VERSION
 
 if TYPE_CHECKING:  # LLVM is imported when a run begins
@@ -22,6 +23,7 @@ if TYPE_CHECKING:  # LLVM is imported when a run begins
     from pliant.run.simulate import Run
 
 Floats = NDArray[np.float64]
+COMPARED = 4096  # times of rows that are compared
 Entries = tuple[NDArray[np.int64], Floats]
 
 
@@ -116,11 +118,11 @@ class SavedRun:
                    _outcome(plain["outcome"]), last, plain["rows"], tuple(arrays["hold_at"]))  # fmt: skip
 
 
-def mechanism_words(run: Run, t_start: float) -> dict[str, str]:
+def mechanism_words(run: Run) -> dict[str, str]:
     """What a saved run and the run that continues it must have in common, the most telling first."""
     from pliant.integrate.memory.run_record import RUN
 
-    traced, code = run.traced, run.compiled.structure.code
+    traced, code, t_start = run.traced, run.compiled.structure.code, run.stops[0]
     names = {f"{dim}s": str(list(traced.columns[dim])) for dim in ("coordinate", "rate", "state", "pair", "source")}
     return {
         "version of pliant": f"{VERSION} ({_crc(repr(RUN).encode())})",
@@ -131,10 +133,18 @@ def mechanism_words(run: Run, t_start: float) -> dict[str, str]:
         "parameters": str(traced.parameter_values),
         "t_start": f"{t_start!r} s",
         "t_end": f"{run.t_end!r} s",
+        "rows": _rows_in_words(run.times),
         "start": f"checksum {_crc(run.y0.tobytes())}",
         "numbers of its parts": f"checksum {_crc(traced.parameters(t_start, run.stops[1]).tobytes())}",
         "equations": f"checksum {_crc(' '.join(f'{name} {code[name].key}' for name in sorted(code)).encode())}",
     }
+
+
+def _rows_in_words(times: Floats | Times | str) -> str:
+    if isinstance(times, str):
+        return times
+    first = times.between(0, min(times.size, COMPARED)) if isinstance(times, Times) else times[:COMPARED]
+    return f"{times.size} times, checksum {_crc(first.tobytes())}"
 
 
 def _crc(data: bytes) -> str:

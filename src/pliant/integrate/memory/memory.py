@@ -69,8 +69,8 @@ class Memory:
         return self._record.view(np.uint8).copy()
 
     def take_record(self, record: NDArray[np.uint8]) -> None:
-        """Overwrite the record with a copy from this or another run; the arrays and kernels here keep their addresses."""
-        there, own = record.view(RUN)[0], {name: self.run[name].item() for name in KERNELS}
+        """Overwrite the record with a copy from this or another run; arrays, kernels and the limit stay those here."""
+        there, own = record.view(RUN)[0], {name: self.run[name].item() for name in (*KERNELS, "max_steps")}
         events = "events_closed" if there["events"] == there["events_closed"] else "events_open"
         self._record.view(np.uint8)[:] = record
         self.set(**own, events=own[events])
