@@ -88,7 +88,7 @@ def test_a_stepped_run_that_was_killed_goes_on_to_the_same_rows(here, tmp_path):
     system = here["made"](False)
     whole = here["go_on"](pl.start(system), 0.6).result()
     assert 0 < len(left.time) < len(whole.time) and np.array_equal(left["arm.angle"], whole["arm.angle"][: len(left.time)])
-    with pytest.raises(pl.ModelError, match="start: saved must come from .* with the same parameters: {'push': 0.7}"):
+    with pytest.raises(pl.ModelError, match=r"start: saved must come from .* with the same parameters: {'push': 0.7}"):
         pl.start(system, to="run.nc", parameters={"push": 0.7}, resume=True)
     run = pl.start(system, to="run.nc", resume=True)
     assert 0.0 < run.t <= 0.45
@@ -105,7 +105,7 @@ def test_a_simulation_that_was_killed_goes_on_to_the_same_rows(here, tmp_path, m
     leave_unfinished("simulate", tmp_path)
     system = here["made"](True)
     whole = pl.simulate(system, 0.6, save=1e-3)
-    with pytest.raises(pl.ModelError, match="simulate: saved must come from .* with the same t_end: 0.7 s, got '0.6 s'"):
+    with pytest.raises(pl.ModelError, match=r"simulate: saved must come from .* with the same t_end: 0.7 s, got '0.6 s'"):
         pl.simulate(system, 0.7, save=1e-3, to="run.nc", resume=True)
     monkeypatch.setattr(stepper, "PIECE", 0.0)
     times: list[float] = []
