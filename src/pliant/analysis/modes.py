@@ -198,16 +198,14 @@ def _general(linear: LinearMatrices) -> tuple[Complexes, Complexes]:
     r = still.shape[1]
     turned = basis.T @ scaled @ basis
     values, vectors = eig(turned[r:, r:])
-    kept = values.imag >= 0.0
+    # what is still zero is the rate of a null motion, the other half of its pair
+    kept = (values.imag >= 0.0) & (np.abs(values) > NOTHING * np.max(np.abs(values), initial=0.0))
     values, vectors = values[kept], vectors[:, kept]
-    values = np.where(np.abs(values) <= NOTHING * np.max(np.abs(values), initial=0.0), 0.0, values)
     if _loses_nothing(linear):
         values = np.where((values.imag > 0.0) & (np.abs(values.real) <= ROUND_OFF * np.abs(values)), 1j * values.imag, values)
     states = basis[:, r:] @ vectors
     # back from the quotient space: the null motions contribute -T12 x / value to a vector
-    with np.errstate(divide="ignore", invalid="ignore"):
-        added = np.where(values != 0.0, turned[:r, r:] @ vectors / values, 0.0)
-    states = states + basis[:, :r] @ added
+    states = states + basis[:, :r] @ (turned[:r, r:] @ vectors / values)
     shapes = np.hstack([basis[:, :r], states]) / size[:, None]
     return np.concatenate([np.zeros(r), values]), shapes[:n]
 
