@@ -148,6 +148,7 @@ BY_CLASS = {
     "Equations.values": "values of the parameters",
     "Symbolic.values": "values of the parameters",
     "AirDrag.coefficient": "drag gamma per unit length",
+    "MotionDrag.coefficient": "drag c per unit length",
     "KelvinVoigt.coefficient": "viscosity Kv",
     "Damper.coefficient": "damping c",
     "Ambrosio.v0": "slip speed up to which there is no friction",

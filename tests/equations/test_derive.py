@@ -93,7 +93,8 @@ def written_beam(modes: str = "cf") -> pl.System:
     material = pl.Material(E=modulus, density=7800.0)
     payload = pl.Payload(mass=pl.Parameter("payload", 0.5), inertia=0.01)
     beam = pl.Beam(length=length, section=pl.Section.rectangle(0.02, 0.01), material=material, theory="euler-bernoulli",
-                   modes=pl.Modes(modes, 2), damping=pl.AirDrag(pl.Parameter("drag", 0.0)), payload=payload)  # fmt: skip
+                   modes=pl.Modes(modes, 2), payload=payload,
+                   damping=[pl.AirDrag(pl.Parameter("drag", 0.0)), pl.MotionDrag(pl.Parameter("air", 0.1))])  # fmt: skip
     system = pl.System("written beam", gravity=(0, -9.81))
     hub = system.add("hub", pl.RigidBody(mass=1.0, inertia=0.3, tip=(0.1, 0)), joint=pl.Revolute(rate=1.0))
     arm = system.add("arm", beam, joint=pl.Revolute(angle=0.2), on=hub.tip)
@@ -104,7 +105,8 @@ def written_beam(modes: str = "cf") -> pl.System:
 def written_telescope() -> pl.System:
     material = pl.Material(E=pl.Parameter("E", 2e11), density=pl.Parameter("rho", 7800.0))
     boom = pl.TelescopicBeam(length=pl.Parameter("L", 1.0), section=pl.Section.rectangle(0.02, 0.01), material=material,
-                             modes=pl.Modes("cf", 2), extension=0.6, rate=0.1, damping=pl.AirDrag(pl.Parameter("drag", 0.2)),
+                             modes=pl.Modes("cf", 2), extension=0.6, rate=0.1,
+                             damping=[pl.AirDrag(pl.Parameter("drag", 0.2)), pl.MotionDrag(pl.Parameter("air", 0.1))],
                              on_sleeve_end="spring", end_stiffness=pl.Parameter("k", 1e4))  # fmt: skip
     system = pl.System("written telescope", gravity=(0, -9.81))
     system.add("boom", boom, joint=pl.Revolute(rate=1.0))
@@ -173,8 +175,8 @@ def test_a_parameter_changed_is_the_model_changed():
 CHANGED = [
     (written_out, {"zero": 0.2, "one": 1.3, "tilt": 0.4}),
     (geared, {"start": 0.4, "J": 0.2, "ratio": -1.5}),
-    (written_beam, {"L": 1.2, "E": 1e11, "x": 0.7, "payload": 0.9, "drag": 2.0}),
-    (written_telescope, {"L": 1.1, "E": 7e10, "rho": 2700.0, "drag": 0.3, "k": 2e4}),
+    (written_beam, {"L": 1.2, "E": 1e11, "x": 0.7, "payload": 0.9, "drag": 2.0, "air": 0.3}),
+    (written_telescope, {"L": 1.1, "E": 7e10, "rho": 2700.0, "drag": 0.3, "air": 0.0, "k": 2e4}),
 ]
 
 
@@ -197,12 +199,12 @@ def test_equations_hold_for_other_values_than_they_were_derived_at(build, parame
 def test_numbers_of_beams_are_named_and_said_not_to_follow():
     equations = pl.equations(written_beam())
     names, values = equations.p.names, dict(zip(equations.p.names, equations.values, strict=True))
-    assert names[:5] == ("L", "E", "drag", "payload", "x") and names[5] == "arm.mass" and "arm.stiffness[0][0]" in names
+    assert names[:6] == ("L", "E", "drag", "air", "payload", "x") and names[6] == "arm.mass" and "arm.stiffness[0][0]" in names
     assert values["arm.mass"] == pytest.approx(7800.0 * 0.02 * 0.01) and values["arm.tip.displacement[0][0]"] == 1.0
-    assert equations.notes == ("numbers of 'arm' are integrals at the present L, E, drag, x and do not change with them",)
+    assert equations.notes == ("numbers of 'arm' are integrals at the present L, E, drag, air, x and do not change with them",)
     assert "integrals at the present" in equations.latex(simplify=False)
     telescope = pl.equations(written_telescope())
-    assert telescope.p.names[5:] == ("boom.stiffness[0][0]", "boom.stiffness[1][1]")  # all else is exact
+    assert telescope.p.names[6:] == ("boom.stiffness[0][0]", "boom.stiffness[1][1]")  # all else is exact
 
 
 def test_an_exponent_that_became_products_is_said_to_be_fixed():

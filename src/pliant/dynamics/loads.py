@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, dot, scale, vanishes
+from pliant.dynamics.body import Shape
 from pliant.dynamics.cut_joint import CutJointState, cut_joint_state
 from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist, poses, twists
 from pliant.dynamics.rotation import NO_TURN, rotation_vector
@@ -93,6 +94,7 @@ def applied_forces(
         effort, number = read(drive.effort), rates[drive.coordinate]
         applied.tau[number] = applied.tau[number] + effort
         applied.power[drive.name] = effort * v[number]
+    _drag(tree, q, v, applied)
     if system.loads or system.cut_joints or system.struts:
         bodies, moving = poses(tree, q), twists(tree, q, v)
         for cut_joint in system.cut_joints.values():
@@ -118,6 +120,18 @@ def _elastic(node: Node, q: Sequence[Scalar], v: Sequence[Scalar], applied: Appl
             applied.tau[number] = applied.tau[number] - force
             power = power - force * v[number]
         applied.dissipate(f"{node.name}.{kind}", power)
+
+
+def _drag(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], applied: AppliedForces) -> None:
+    """Drag on the whole motion of the bodies: -c v on every point, so minus the momentum of a body of mass c per length."""
+    fields = {k: drag for k, node in enumerate(tree.nodes) if (drag := node.body.drag_fields(node.own(q, v)[0])) is not None}
+    moving = twists(tree, q, v) if fields else []
+    for k, drag in fields.items():
+        node, twist = tree.nodes[k], moving[k]
+        shape = Shape.at(node.body, *node.own(q, v), drag)
+        resisted = BodyLoad(*shape.momentum(twist.omega, twist.velocity), tuple(shape.own_momentum(twist.omega, twist.velocity)))
+        applied.loads[k] = applied.loads[k].less(resisted)
+        applied.dissipate(f"{node.name}.drag", -2.0 * shape.kinetic_energy(twist.omega, twist.velocity))
 
 
 def _joint_elements(node: Node, slot: Slot, q: Sequence[Scalar], v: Sequence[Scalar], applied: AppliedForces) -> None:

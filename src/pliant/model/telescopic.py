@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.body import ROOT, TIP, Length
-from pliant.model.damping import AirDrag, Damping, KelvinVoigt, ModalDamping, Rayleigh
+from pliant.model.damping import AirDrag, Damping, KelvinVoigt, ModalDamping, MotionDrag, Rayleigh
 from pliant.model.frame import Frame
 from pliant.model.friction_law import FrictionLaw, friction_law
 from pliant.model.joint_friction import SLIDES, JointFriction
@@ -190,9 +190,9 @@ class TelescopicBeam:
     def _check_damping(self, part: str) -> None:
         several = tuple(self.damping) if isinstance(self.damping, (list, tuple)) else (self.damping,)
         object.__setattr__(self, "damping", several)
-        kinds = (KelvinVoigt, AirDrag, Rayleigh, ModalDamping)
+        kinds = (KelvinVoigt, AirDrag, MotionDrag, Rayleigh, ModalDamping)
         for k, damping in enumerate(several):
-            wanted = "one of KelvinVoigt, AirDrag, Rayleigh, ModalDamping"
+            wanted = f"one of {', '.join(kind.__name__ for kind in kinds)}"
             check.instance(part, f"damping[{k}]", damping, kinds, wanted)
             if isinstance(damping, ModalDamping) and isinstance(damping.ratios, tuple):
                 check.numbers(part, f"damping[{k}].ratios", damping.ratios, len(self.mode_labels))
