@@ -30,6 +30,8 @@ class BodyLoad:
     moment: Vec
     force: Vec
     own: tuple[Scalar, ...]
+    # The part of moment and force that acts where the body's own coordinates displace nothing: on the sleeve of a telescopic link
+    fixed: tuple[Vec, Vec] = (ZERO, ZERO)
 
     @classmethod
     def none(cls, coordinates: int) -> BodyLoad:
@@ -37,10 +39,12 @@ class BodyLoad:
 
     def plus(self, other: BodyLoad) -> BodyLoad:
         own = tuple(a + b for a, b in zip(self.own, other.own, strict=True))
-        return BodyLoad(add(self.moment, other.moment), add(self.force, other.force), own)
+        fixed = (add(self.fixed[0], other.fixed[0]), add(self.fixed[1], other.fixed[1]))
+        return BodyLoad(add(self.moment, other.moment), add(self.force, other.force), own, fixed)
 
     def less(self, other: BodyLoad) -> BodyLoad:
-        return self.plus(BodyLoad(scale(-1.0, other.moment), scale(-1.0, other.force), tuple(-x for x in other.own)))
+        moment, force, *fixed = (scale(-1.0, x) for x in (other.moment, other.force, *other.fixed))
+        return self.plus(BodyLoad(moment, force, tuple(-x for x in other.own), (fixed[0], fixed[1])))
 
 
 @dataclass
@@ -297,6 +301,6 @@ def at_place(tree: Tree, place: Place, force: Vec, moment: Vec, q: Sequence[Scal
             arm = add(arm, turn.out(step.r))
     moment = add(moment, cross(arm, force))
     if bent is None:
-        return BodyLoad(moment, force, (0.0,) * node.body.coordinates)
+        return BodyLoad(moment, force, (0.0,) * node.body.coordinates, (moment, force))
     own = tuple(dot(w, force) + dot(theta, moment) for w, theta in zip(bent.displacement, bent.rotation, strict=True))
     return BodyLoad(add(moment, cross(bent.r, force)), force, own)

@@ -17,6 +17,7 @@ from pliant.beams.telescopic import KINDS, UnitShapes
 from pliant.dynamics.algebra import NULL, ZERO, Mat, Scalar, Vec, scale, total
 from pliant.dynamics.body import Fields, FieldWeights, linear, quadratic_form
 from pliant.model.damping import AirDrag, Damping, KelvinVoigt, ModalDamping, MotionDrag, Rayleigh
+from pliant.model.friction_law import FrictionLaw
 from pliant.model.telescopic import TelescopicBeam
 from pliant.model.walk import unchecked_copy
 from pliant.scalar import absolute, maximum, sqrt
@@ -210,7 +211,7 @@ class TelescopicBody:
     @property
     def damping(self) -> tuple[str, ...]:
         named = tuple(KINDS_OF_DAMPING[type(damping)] for damping in self._modal_dampings)
-        return (*named, "sleeve_friction") if self.link.friction is not None else named
+        return (*named, "sleeve_friction") if isinstance(self.link.friction, FrictionLaw) else named
 
     @property
     def _modal_dampings(self) -> list[Damping]:
