@@ -94,8 +94,12 @@ def test_mass_centre_and_inertia_are_those_of_the_solid():
     assert found.rotary[0, 0] == pytest.approx(quad(lambda x: of.along(x).rotary[0], 0.0, of.length, epsrel=1e-13)[0], rel=1e-12)
 
 
-def test_static_shapes_answer_a_tip_force_exactly():
-    of = beam(modes=pl.Modes("cf", 1, static=True))
+SQUARE = pl.ShapeFunction(lambda x: x**2, lambda x: 2.0 * x, lambda x: 2.0 + 0.0 * x)
+
+
+@pytest.mark.parametrize("modes", [pl.Modes("cf", 1, static=True), pl.GivenModes([SQUARE], static=True)], ids=["modes", "given"])
+def test_static_shapes_answer_a_tip_force_exactly(modes):
+    of = beam(modes=modes)
     tip = beam_shapes(of).displacement([of.length])[0, 1]
     exact = quad(lambda x: (of.length - x) ** 2 / (pl.STEEL.E * of.along(x).section.Iz), 0.0, of.length, epsrel=1e-13)[0]
     assert tip @ np.linalg.solve(shape_integrals(of).stiffness, tip) == pytest.approx(exact, rel=1e-9)

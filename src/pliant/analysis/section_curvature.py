@@ -11,7 +11,7 @@ import numpy as np
 
 from pliant.analysis.material_line import Floats, MaterialLine
 from pliant.analysis.section_balance import SectionWrench
-from pliant.beams.statics import rigidities
+from pliant.beams.ritz import rigidities
 from pliant.model.beam import Beam
 from pliant.model.telescopic import TelescopicBeam
 

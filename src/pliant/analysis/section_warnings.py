@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.beams.quadrature import nodes
-from pliant.beams.statics import rigidities
+from pliant.beams.ritz import rigidities
 from pliant.model.beam import Beam
 from pliant.model.modes import MESHES, PLANES, direction_of, labels
 from pliant.results.contacts import ContactRecord

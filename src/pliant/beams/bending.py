@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,16 +30,6 @@ MOST_KEPT = 512  # dimensionless beams whose modes are cached per process
 NEWTON_STEPS = 4  # from a sample to the extremum; convergence is quadratic
 
 _STATES: dict[tuple[Any, ...], Floats] = {}  # by everything that determines them
-
-
-class Wavy(Protocol):
-    """A shape whose bumps have a known size."""
-
-    @property
-    def length(self) -> float: ...
-    @property
-    def wavenumber(self) -> float: ...
-    def w(self, x: ArrayLike, order: int = 0) -> Floats: ...
 
 
 @dataclass(frozen=True)
@@ -190,15 +180,15 @@ def payload_numbers(beam: Beam, modes: Modes) -> tuple[float, float, float]:
     return float(load.mass / whole), float(inertia / (whole * beam.length**2)), float(load.offset[0] / beam.length)
 
 
-def sign(mode: Wavy) -> float:
-    """The factor +1 or -1 that makes the first extremum of W - W(0) positive."""
+def sign(mode: Any) -> float:
+    """The factor +1 or -1 that makes the first extremum of W - W(0) positive; of any shape with a `wavenumber` and a `length`."""
     w = mode.w(_samples(mode))
     moves = np.diff(w)
     turn = np.flatnonzero(np.sign(moves[1:]) != np.sign(moves[:-1]))
     return float(np.sign(w[turn[0] + 1 if len(turn) else -1] - w[0]))
 
 
-def largest(mode: Wavy) -> float:
+def largest(mode: Any) -> float:
     """max |W|, found at an end or where W' = 0. Several bumps are refined, because they may be nearly equal in height."""
     x = _samples(mode)
     size = np.abs(mode.w(x))
@@ -211,7 +201,7 @@ def largest(mode: Wavy) -> float:
     return float(max(size[0], size[-1], *np.abs(mode.w(point))))
 
 
-def _samples(mode: Wavy) -> Floats:
+def _samples(mode: Any) -> Floats:
     return np.linspace(0.0, mode.length, 1 + int(SAMPLES_PER_WAVE * (1.0 + mode.wavenumber * mode.length / (2.0 * np.pi))))
 
 

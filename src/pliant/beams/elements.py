@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pliant.beams.given import Curve, GivenShape
 from pliant.beams.quadrature import absorbed, gram, nodes
-from pliant.beams.statics import rigidities
+from pliant.beams.ritz import rigidities
 from pliant.model.beam import Beam
 from pliant.model.modes import AxialElements, Coordinate, ElementModes, TorsionElements
 from pliant.model.modes import Mesh as MeshModes

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from pliant.beams.damping import damping_matrices
 from pliant.beams.eigen import natural
 from pliant.beams.quadrature import ROUND_OFF, absorbed, gram, nodes, without_round_off
+from pliant.beams.ritz import rigidities
 from pliant.beams.shapes import Shapes, beam_shapes
-from pliant.beams.statics import rigidities
 from pliant.model.beam import Beam
 from pliant.model.modes import GivenModes, labels
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.polynomial import legendre
@@ -17,15 +18,26 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.beams.bending import largest, payload_numbers, sign
 from pliant.beams.eigen import natural
 from pliant.beams.quadrature import nodes
-from pliant.beams.statics import move_vector, scaled, strain_vector
 from pliant.model.beam import Beam
 from pliant.model.modes import PLANES, AxialModes, Modes, TorsionModes, direction_of
+from pliant.model.telescopic import TelescopicBeam
 
 Floats = NDArray[np.float64]
 
 MORE = 32  # polynomials beyond two for each mode: a tip a twentieth as high as the root leaves less than 1e-9 of a frequency
+STATIC = 8  # polynomials for static responses of a uniform beam, which have degree 5 at most
 PER_PANEL = 4  # polynomials for each panel of 16 points: products of two and of the sections' numbers are exact to round-off
 CONDITIONS = {"c": (0, 1), "s": (0,), "f": ()}  # derivatives of the deflection that an end holds; loads act on the others
+
+
+class Mode(Protocol):
+    """A shape: derivatives, section rotation, shear strain, and the panels on which its products are integrated."""
+
+    @property
+    def breaks(self) -> Floats: ...
+    def w(self, x: ArrayLike, order: int = 0) -> Floats: ...
+    def theta(self, x: ArrayLike, order: int = 0) -> Floats: ...
+    def strain(self, x: ArrayLike) -> Floats: ...
 
 
 @dataclass(frozen=True)
@@ -65,39 +77,49 @@ class RitzShape:
 
 
 def ritz_modes(beam: Beam, modes: Modes | AxialModes | TorsionModes) -> list[RitzShape]:
-    """The modes of a tapered beam in order of frequency, with the set's normalisation; then its static-correction shapes.
+    """The modes of a tapered beam in order of frequency, with the set's normalisation."""
+    load = payload_numbers(beam, modes) if isinstance(modes, Modes) and modes.payload else None
+    found, shapes = _solved(beam, direction_of(modes), modes.ends, 2 * modes.count + MORE, load), []
+    for k in range(found.rigid, found.rigid + modes.count):
+        shape = added(found.basis, found.vectors[:, k] / np.sqrt(found.m[k]))
+        frequency = float(np.sqrt(1.0 / found.m[k] - found.shift))
+        shapes.append(replace(shape.scaled(_factor(shape, modes)), frequency=frequency))
+    return shapes
 
-    M x = m (K + s M) x has the largest m = 1 / (w^2 + s) for the lowest w; the shift s lets K have rigid motions. With vectors
-    x^T (K + s M) x = 1, the static response to a load f at an end, less the share of rigid motions and modes, is the sum of
-    x (x . f) / (1 - s m) over all further x.
-    """
-    direction, ends = direction_of(modes), modes.ends
-    basis = _basis(beam, direction, 2 * modes.count + MORE)
+
+def end_responses(beam: Beam, direction: str, ends: str) -> list[RitzShape]:
+    """The static response to each load that the ends can carry, without rigid motion: the sum of x (x . f) / (1 - s m)."""
+    found = _solved(beam, direction, ends, STATIC if beam.tip_section is None else MORE)
+    free = [tuple({0, 1} - set(CONDITIONS[end])) for end in ends]
+    elastic = found.vectors[:, found.rigid :]
+    parts = elastic.T @ _end_values(found.basis, direction, free).T / (1.0 - found.shift * found.m[found.rigid :])[:, None]
+    return [added(found.basis, vector) for vector in (elastic @ parts).T]
+
+
+@dataclass(frozen=True)
+class _Solution:
+    """M x = m (K + s M) x with the largest m = 1 / (w^2 + s) first; the shift s lets K have rigid motions. x^T (K + s M) x = 1."""
+
+    basis: list[RitzShape]
+    vectors: Floats
+    m: Floats
+    shift: float
+    rigid: int  # number of rigid motions, which come first
+
+
+def _solved(beam: Beam, direction: str, ends: str, count: int, load: tuple[float, float, float] | None = None) -> _Solution:
+    basis = _basis(beam, direction, count)
     held = _end_values(basis, direction, [CONDITIONS[end] for end in ends])
-    basis = [_sum(basis, vector) for vector in np.linalg.svd(held)[2][len(held) :]] if len(held) else basis
+    basis = [added(basis, vector) for vector in np.linalg.svd(held)[2][len(held) :]] if len(held) else basis
     x, weight = nodes(basis[0].breaks)
     strained = np.stack([strain_vector(beam, direction, shape, x, weight) for shape in basis], axis=1)
-    moves = [np.append(move_vector(beam, direction, shape, x, weight), _of_payload(beam, modes, shape)) for shape in basis]
-    moved = np.stack(moves, axis=1)
+    moved = np.stack([np.append(move_vector(beam, direction, shape, x, weight), _of_payload(beam, load, shape))
+                      for shape in basis], axis=1)  # fmt: skip
     stiffness, mass = strained.T @ strained, moved.T @ moved
     shift = float(np.trace(stiffness) / np.trace(mass)) / len(basis)
     roots, vectors = natural(stiffness + shift * mass, mass)
-    m, vectors = roots[::-1] ** 2, vectors[:, ::-1]
-    first = max((2 if direction in PLANES else 1) - len(held), 0)  # beyond the rigid motions
-    last = first + modes.count
-    shapes = []
-    for k in range(first, last):
-        shape = _sum(basis, vectors[:, k] / np.sqrt(m[k]))
-        shapes.append(replace(shape.scaled(_factor(shape, modes)), frequency=float(np.sqrt(1.0 / m[k] - shift))))
-    if not modes.static:
-        return shapes
-    free = [tuple({0, 1} - set(CONDITIONS[end])) for end in ends]
-    rest, strain = vectors[:, last:], 1.0 - shift * m[last:]
-    parts = rest.T @ _end_values(basis, direction, free).T / strain[:, None]
-    parts = parts / np.linalg.norm(parts, axis=0)
-    frequencies, mixed = natural((parts * m[last:, None]).T @ parts, (parts * strain[:, None]).T @ parts)
-    corrections = [scaled(_sum(basis, vector)) for vector in (rest @ parts @ mixed).T]
-    return [*shapes, *(replace(shape, frequency=float(f)) for shape, f in zip(corrections, frequencies, strict=True))]
+    rigid = max((2 if direction in PLANES else 1) - len(held), 0)
+    return _Solution(basis, vectors[:, ::-1], roots[::-1] ** 2, shift, rigid)
 
 
 def _basis(beam: Beam, direction: str, count: int) -> list[RitzShape]:
@@ -123,11 +145,11 @@ def _end_values(basis: Sequence[RitzShape], direction: str, orders: Sequence[Seq
     return np.array(rows).reshape(-1, len(basis))
 
 
-def _of_payload(beam: Beam, modes: Modes | AxialModes | TorsionModes, shape: RitzShape) -> Floats:
+def _of_payload(beam: Beam, load: tuple[float, float, float] | None, shape: RitzShape) -> Floats:
     """The payload's part of the vector whose dot products are kinetic-energy products."""
-    if not (isinstance(modes, Modes) and modes.payload):
+    if load is None:
         return np.zeros(0)
-    mass, turning, offset = payload_numbers(beam, modes)
+    mass, turning, offset = load
     tip, tilt = float(shape.w(beam.length)), float(shape.theta(beam.length)) * beam.length
     return np.asarray(np.sqrt(beam.mass * np.array([mass, turning])) * np.array([tip + offset * tilt, tilt]))
 
@@ -141,7 +163,34 @@ def _factor(shape: RitzShape, modes: Modes | AxialModes | TorsionModes) -> float
     return sign(shape) / (largest(shape) if normalise == "max" else 1.0)
 
 
-def _sum(shapes: Sequence[RitzShape], vector: Floats) -> RitzShape:
+def added(shapes: Sequence[RitzShape], vector: Floats) -> RitzShape:
     deflection = vector @ np.stack([shape.deflection for shape in shapes])
     turns = [shape.turn for shape in shapes if shape.turn is not None]
     return RitzShape(shapes[0].length, deflection, vector @ np.stack(turns) if turns else None)
+
+
+def strain_vector(beam: Beam, direction: str, shape: Mode, x: Floats, weight: Floats) -> Floats:
+    """A vector whose dot products with others are strain-energy products."""
+    stiff = rigidities(beam.along(x))
+    strained = np.sqrt(weight * stiff[direction]) * (shape.theta(x, 1) if direction in PLANES else shape.w(x, 1))
+    if direction not in PLANES or beam.theory != "timoshenko":
+        return np.asarray(strained)
+    return np.concatenate([strained, np.sqrt(weight * stiff["shear"]) * shape.strain(x)])
+
+
+def rigidities(beam: Beam | TelescopicBeam) -> dict[str, Any]:
+    """E A, G J, E Iz, E Iy and k A G, by what they resist; zero where the section or the material has no number for it."""
+    section, material = beam.section, beam.material
+    iy, iz, j, k = (0.0 if x is None else x for x in (section.Iy, section.Iz, section.J, section.shear_factor))
+    shear = material.shear_modulus or 0.0
+    return {"axial": material.E * section.A, "torsion": shear * j, "y": material.E * iz, "z": material.E * iy,
+            "shear": k * section.A * shear}  # fmt: skip
+
+
+def move_vector(beam: Beam, direction: str, shape: Mode, x: Floats, weight: Floats) -> Floats:
+    """A vector whose dot products with others are kinetic-energy products."""
+    beam = beam.along(x)
+    if direction not in PLANES:
+        return np.asarray(np.sqrt(weight * (beam.rotary[0] if direction == "torsion" else beam.mu)) * shape.w(x))
+    rotary = beam.rotary[2 if direction == "y" else 1]
+    return np.concatenate([np.sqrt(weight * beam.mu) * shape.w(x), np.sqrt(weight * rotary) * shape.theta(x)])

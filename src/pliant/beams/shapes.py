@@ -137,7 +137,7 @@ def _columns(beam: Beam, modes: ModeSet) -> list[Column]:
         shapes = [*bending_modes(beam, modes)]
     else:
         shapes = [*given_shapes(beam, modes)]
-    if getattr(modes, "static", False) and not isinstance(shapes[-1], RitzShape):
+    if getattr(modes, "static", False):
         shapes += residual_shapes(beam, modes, shapes)  # type: ignore[arg-type]
     ends = getattr(modes, "ends", "")
     lifts = [_value(shape, 0.0) if ends.startswith("f") else 0.0 for shape in shapes]

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.beams.quadrature import nodes
+from pliant.beams.ritz import rigidities
 from pliant.beams.shapes import Shapes
 from pliant.beams.stability import PLANES, buckling_load, first_frequency
-from pliant.beams.statics import rigidities
 from pliant.dynamics.body import BeamBody
 from pliant.dynamics.library import Integrated
 from pliant.dynamics.telescopic import TelescopicBody
