@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_BODIES = "elastic bodies are straight uniform beams (pl.Beam, pl.TelescopicBeam), other bodies are rigid (pl.RigidBody)"
+_BODIES = "elastic bodies are straight beams (pl.Beam, pl.TelescopicBeam), other bodies are rigid (pl.RigidBody)"
 _LINK_BY_LINK = (
     "describe the mechanism link by link, in Python or as a model file (`pliant new` writes one): each link is a rigid body or "
     "a beam, its joint is revolute, prismatic, weld or free, and its origin a frame of its parent (`on`); docs/scope.md has a table"
