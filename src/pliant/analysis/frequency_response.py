@@ -67,7 +67,10 @@ def frequency_response(linear: LinearMatrices, frequencies: Sequence[float] | Fl
 
 
 def _checked(frequencies: Sequence[float] | Floats) -> Floats:
-    chosen = np.atleast_1d(np.asarray(frequencies, dtype=np.float64))
+    try:
+        chosen = np.atleast_1d(np.asarray(frequencies, dtype=np.float64))
+    except (TypeError, ValueError):
+        chosen = np.array([np.nan])
     if chosen.ndim != 1 or not np.all(np.isfinite(chosen)) or np.any(chosen < 0.0):
         raise ModelError.of("frequency response", "frequencies", "must be finite and >= 0 rad/s", frequencies)
     return chosen

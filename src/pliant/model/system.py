@@ -268,6 +268,7 @@ class System:
         return BodyHandle(name, body)
 
     def handle(self, name: str) -> BodyHandle:
+        name = name if isinstance(name, str) else str(name)
         if name in self.segmented:
             return BodyHandle(name, self.segmented[name])
         if name not in self.links:
