@@ -21,7 +21,6 @@ from pliant.integrate.status import Status
 from pliant.integrate.time_pieces import FINE_SAMPLES
 from pliant.model import check
 from pliant.model.driven_by import CORNERS
-from pliant.model.refused import refuse_constraints_of_speeds
 from pliant.model.system import System
 from pliant.results.contacts import ContactTable
 from pliant.results.contents import EventRecord
@@ -313,8 +312,6 @@ class Run:
 
         self.compiled, self.traced, self.t_end, self.stages = compiled, compiled.traced, t_end, stages
         self.times, self.batch = times, 0  # the pieces of time in the loop, counted by calls
-        if method.needs_partition:
-            refuse_constraints_of_speeds(self.traced.system, f"a run by {type(method).__name__}, which integrates coordinates only")
         if state is not None:
             motion = [label for owner in self.traced.states[:2] for label in owner.labels]
             state = state.fitted(self.traced.labels_of_y, self.traced.y0, motion)
