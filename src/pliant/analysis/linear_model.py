@@ -19,7 +19,8 @@ class Linearisation(LinearMatrices):
     """Linear equations of the deviations from an operating point, in tangent coordinates (for a ball joint, small rotations).
 
     The states are the independent coordinates, their rates (`rate of ...`), friction bristles and user-defined states. The damping
-    matrix is called `damping` because C is the output matrix: M eta'' + damping eta' + K eta = 0 without inputs.
+    matrix is called `damping` because C is the output matrix: M eta'' + damping eta' + K eta = 0 without inputs. Non-holonomic
+    constraints leave fewer rates nu than coordinates eta: M nu' + damping nu + K eta = 0, with a K of fewer rows than columns.
     """
 
     def modes(self) -> NaturalModes:

@@ -72,7 +72,7 @@ class Equations(Matrices):
         c_source.write(self, path)
 
     def sympy(self, simplify: bool = True, max_seconds: float = SIMPLIFYING) -> Symbolic:
-        """The equations over SymPy symbols; not simplified, which a note says, if that takes longer than `max_seconds`."""
+        """The equations over SymPy symbols; what is not simplified within `max_seconds` stays as it is, and a note says so."""
         return symbolic(self, simplify, max_seconds)
 
     def latex(self, simplify: bool = True, max_seconds: float = SIMPLIFYING) -> str:
@@ -186,7 +186,7 @@ class _Derivation(Trace):
             notes.append(f"these inputs have equations of their own, which are left out: {', '.join(lagging)}")
         if self.system.controllers:
             notes.append(f"sampled controllers are left out: {', '.join(self.system.controllers)}")
-        rubbing = [link.name for link in self.system.links.values() if link.joint.frictions]
+        rubbing = [link.name for link in self.system.links.values() if link.frictions]
         rubbing += [closure.name for closure in self.system.closures.values() if closure.frictions]
         notes += [f"friction inside joints is left out: {', '.join(rubbing)}"] if rubbing else []
         sources: dict[str, dict[str, None]] = {}  # by beam, parameters in order

@@ -40,7 +40,7 @@ SHORT_NAMES: dict[type, str] = {
     Rodas5P: "rodas5p",
 }  # fmt: skip
 # Classes that may be written without their word where several are possible; the fields that they need tell them apart.
-WITHOUT_NAME = (Modes, Prescribed, ShapeTable, ShapeFunction)
+WITHOUT_NAME = (Modes, Prescribed, ShapeTable, ShapeFunction, JointFriction)
 NOT_IN_FILES: dict[type, tuple[str, ...]] = {Formula: ("text",), Prescribed: ("text",)}  # taken from the formula
 
 STATE, TIME, STATION = ("t", "q", "v"), ("t",), ("x",)
@@ -64,7 +64,7 @@ HINTS: dict[tuple[Any, str], Any] = {  # types that a file may give where the mo
     (JointFriction, "law"): Union[(*JOINT_FRICTION_LAWS, CustomFriction)],
     (Joint, "motion"): PrescribedMotion | Mapping[str, PrescribedMotion] | None,
     (TelescopicBeam, "motion"): PrescribedMotion | None,
-    (TelescopicBeam, "friction"): Union[(*SLIDING, CustomFriction, None)],
+    (TelescopicBeam, "friction"): Union[(*SLIDING, CustomFriction, JointFriction, None)],
     (Limits, "normal"): Normal | None,
     (Backlash, "normal"): Normal | None,
     (RunSettings, "method"): Union[(*METHODS, None)],

@@ -1,4 +1,4 @@
-"""Damping of elastic bodies. Each kind is a quadratic form of the modal rates."""
+"""Damping of elastic bodies. Each kind is a quadratic form of the modal rates; of the whole motion, if it is MotionDrag."""
 
 from __future__ import annotations
 
@@ -27,6 +27,16 @@ class AirDrag:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "coefficient", check.not_negative("AirDrag", "coefficient", self.coefficient, "kg/(m s)"))
+
+
+@dataclass(frozen=True)
+class MotionDrag:
+    """Viscous drag on the whole motion: -c v(x) per length on every point, where v is its velocity relative to the ground."""
+
+    coefficient: float  # c, kg/(m s)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "coefficient", check.not_negative("MotionDrag", "coefficient", self.coefficient, "kg/(m s)"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,5 +98,5 @@ class ModalDamping:
         object.__setattr__(self, "ratios", clean)
 
 
-Damping = KelvinVoigt | AirDrag | Rayleigh | RayleighRatios | ModalDamping
-DAMPINGS: tuple[type[Damping], ...] = (KelvinVoigt, AirDrag, Rayleigh, RayleighRatios, ModalDamping)
+Damping = KelvinVoigt | AirDrag | MotionDrag | Rayleigh | RayleighRatios | ModalDamping
+DAMPINGS: tuple[type[Damping], ...] = (KelvinVoigt, AirDrag, MotionDrag, Rayleigh, RayleighRatios, ModalDamping)

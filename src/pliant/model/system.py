@@ -29,7 +29,7 @@ from pliant.model.frame import GROUND, Frame
 from pliant.model.friction_law import DryFriction, friction_law
 from pliant.model.inverse_problem import InverseProblem
 from pliant.model.joint import BALL, ROTATION, TRANSLATION, Joint, Weld
-from pliant.model.joint_friction import Frictions
+from pliant.model.joint_friction import Frictions, JointFriction
 from pliant.model.modes import CHOSEN, ElementModes, carrying
 from pliant.model.motor import COMMAND, Motor, MotorDrive, rates_of
 from pliant.model.normal_law import check_impulsive, normal_law
@@ -82,6 +82,12 @@ class Link:
         """Prescribed motions by coordinate, of the joint and of the body."""
         own = {name: length.motion for name, length in self.body.lengths.items() if length.motion is not None}
         return {**self.joint.prescribed, **own, **self.mode_motions}
+
+    @property
+    def frictions(self) -> Mapping[str, JointFriction]:
+        """Friction pressed by reactions, by coordinate, of the joint and of the body's sleeve."""
+        own = {name: length.friction for name, length in self.body.lengths.items() if length.friction is not None}
+        return {**self.joint.frictions, **own}
 
     @property
     def start(self) -> tuple[float, ...]:

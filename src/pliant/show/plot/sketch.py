@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from pliant.show.plot.style import ALARM, INK, PALETTE, QUIET
 from pliant.show.scene import Scene, matrices
 
 Floats = NDArray[np.float64]
+Look = tuple[Any, ...]  # options of a line
 
 SOLID = "#5a5f66"  # rigid bodies
 FLOOR_FILL, FLOOR_EDGE = "#ececec", "#9a9a9a"
@@ -26,6 +27,7 @@ CORNER, ARROW_POINTS = np.array([-12.0, -16.0]), 11.0  # points: the middle of t
 AXIS_LENGTH, SHORT = 0.09, 0.02  # of a frame's arrows, and of a body that has no length to name, as fractions of the largest extent
 ABOVE = 9.0  # points from a link to its name
 IN_PLANE = 1e-6  # part of gravity in the plane of a picture, below which it is normal to it
+BLOCK = 100  # times whose positions are computed at once
 LEAST_ROOM, LEAST_DEPTH = 0.12, 0.45  # smallest width of a planar and of a spatial picture, as fractions of the largest extent
 
 
@@ -43,6 +45,8 @@ class Sketch:
         forces = [touch.peak_force for touch in scene.result.contacts]
         self.largest_force = max([*forces, float(np.max(np.nan_to_num(scene.result.values["normal_force"]), initial=0.0))])
         self.colours = _colours(scene.drawing.bodies)
+        self._drawn: dict[Any, dict[Look, Any]] = {}  # by panel: the line of each look, and filled areas
+        self._strokes: dict[Look, list[Floats]] = {}  # of the drawing in progress
 
     def prepare(self, panel: Any) -> None:
         """Limits, equal scales, names and units of the axes, and the ground."""
@@ -89,18 +93,42 @@ class Sketch:
             panel.plot(1, 1, "o" if out else "x", markersize=3 if out else 7, **place)
         panel.text(1, 1, "g", transform=_inside(panel, CORNER - np.array([11.0, 0.0])), color=QUIET, ha="center", va="center")
 
-    def draw(self, panel: Any, t: float, linger: float = 0.0) -> list[Any]:
-        """Draw everything that moves, at one time; returns the artists, so that a film can remove them."""
-        before = {id(artist) for artist in panel.get_children()}
-        times = np.array([t])
-        positions = self.scene.positions(times)
-        undeformed = self.scene.positions(times, deformed=False)
-        self._draw_links(panel, positions)
+    def draw(self, panel: Any, t: float) -> None:
+        """Draw everything that moves, at one time."""
+        next(self.film(panel, np.array([t])))
+
+    def film(self, panel: Any, times: Floats, linger: float = 0.0) -> Iterator[list[Any]]:
+        """The artists of everything that moves, at one time after another; each drawing replaces the one before."""
+        for block in np.split(times, range(BLOCK, len(times), BLOCK)):
+            positions = self.scene.positions(block)
+            undeformed = positions if self.scene.scale == 1.0 else self.scene.positions(block, deformed=False)
+            for row, t in enumerate(block):
+                here, straight = ([points[row : row + 1] for points in found] for found in (positions, undeformed))
+                yield self._drawing(panel, float(t), here, straight, linger)
+
+    def _drawing(self, panel: Any, t: float, positions: list[Floats], undeformed: list[Floats], linger: float) -> list[Any]:
+        before, self._drawn[panel], self._strokes = self._drawn.get(panel, {}), {}, {}
+        self._draw_links(positions)
         for k, body in enumerate(self.scene.drawing.bodies):
             self._draw_body(panel, body, k, positions[k][0], undeformed[k][0])
-        self._draw_joints(panel, positions)
-        self._draw_contacts(panel, t, linger)
-        return [artist for artist in panel.get_children() if id(artist) not in before]
+        self._draw_joints(positions)
+        self._draw_contacts(t, linger)
+        for look, strokes in self._strokes.items():
+            self._drawn[panel][look] = self._line(panel, look, strokes, before.pop(look, None))
+        for artist in before.values():
+            artist.remove()
+        return list(self._drawn[panel].values())
+
+    def _line(self, panel: Any, look: Look, strokes: Sequence[Floats], line: Any) -> Any:
+        """All strokes of one look as one line with gaps, because artists are what takes time; a line drawn before is moved."""
+        gap = np.full((1, 3), np.nan)
+        points = np.concatenate([part for stroke in strokes for part in (stroke, gap)])[:-1]
+        data = [points[:, k] for k in self.axes]
+        if line is None:
+            (line,) = panel.plot(*data, **dict(look))
+        else:
+            (line.set_data if self.scene.flat else line.set_data_3d)(*data)
+        return line
 
     def label(self, panel: Any, t: float) -> None:
         """What a schematic shows besides: the axes of the ground and of every body, names, lengths, and coordinates of joints."""
@@ -148,8 +176,11 @@ class Sketch:
         elif words:
             panel.text(*at, f" {words}", color=colour, fontsize="small")
 
-    def _plot(self, panel: Any, points: Floats, *style: Any, **options: Any) -> None:
-        panel.plot(*(points[:, k] for k in self.axes), *style, **options)
+    def _plot(self, points: Floats, **look: Any) -> None:
+        self._strokes.setdefault(tuple(look.items()), []).append(points)
+
+    def _mark(self, points: Floats, marker: str, **look: Any) -> None:
+        self._plot(points, marker=marker, linestyle="none", **look)
 
     def _draw_body(self, panel: Any, body: BodyDrawing, number: int, points: Floats, undeformed: Floats) -> None:
         colour = self.colours[number]
@@ -157,41 +188,42 @@ class Sketch:
         for line in body.lines:
             stroke = points[list(line)]
             if len(line) > 2 and line[0] == line[-1] and self.scene.flat:
-                panel.fill(*(stroke[:, k] for k in self.axes), color=colour, alpha=0.25, linewidth=0, zorder=2)
+                (area,) = panel.fill(*(stroke[:, k] for k in self.axes), color=colour, alpha=0.25, linewidth=0, zorder=2)
+                self._drawn[panel]["area", number, line] = area
             width = 5.0 if body.kind == "telescopic" and len(line) == 2 else 2.6
             if elastic and self.scene.scale != 1.0:
-                self._plot(panel, undeformed[list(line)], ":", color=QUIET, linewidth=0.8, zorder=2)
-            self._plot(panel, stroke, color=colour, linewidth=width, solid_capstyle="round", zorder=3)
+                self._plot(undeformed[list(line)], linestyle=":", color=QUIET, linewidth=0.8, zorder=2)
+            self._plot(stroke, color=colour, linewidth=width, solid_capstyle="round", zorder=3)
         if len(points) == 1 or body.kind == "payload":
-            self._plot(panel, points[-1:], "s" if body.joint == "prismatic" else "o", color=colour, markersize=8, zorder=4)
+            self._mark(points[-1:], "s" if body.joint == "prismatic" else "o", color=colour, markersize=8, zorder=4)
 
-    def _draw_links(self, panel: Any, positions: list[Floats]) -> None:
+    def _draw_links(self, positions: list[Floats]) -> None:
         """Brackets and guides from each joint to the body it carries, rods of distance closures, and struts."""
         drawing = self.scene.drawing
         for k, body in enumerate(drawing.bodies):
             if body.joint != "free":
                 ends = np.stack([self.scene.spot(body.on, positions)[0], positions[k][0, 0]])
-                self._plot(panel, ends, color=QUIET, linewidth=1.2, zorder=2)
+                self._plot(ends, color=QUIET, linewidth=1.2, zorder=2)
         for kind, a, b in drawing.closures:
             ends = np.stack([self.scene.spot(a, positions)[0], self.scene.spot(b, positions)[0]])
             thick, dashes = (2.0, "-") if kind == "strut" else (1.6 if kind == "distance" else 1.0, "--")
-            self._plot(panel, ends, color=QUIET, linewidth=thick, linestyle=dashes, zorder=2)
+            self._plot(ends, color=QUIET, linewidth=thick, linestyle=dashes, zorder=2)
 
-    def _draw_joints(self, panel: Any, positions: list[Floats]) -> None:
+    def _draw_joints(self, positions: list[Floats]) -> None:
         style: dict[str, Any] = {"color": INK, "markerfacecolor": "white", "markersize": 5, "markeredgewidth": 1.1, "zorder": 5}
         for kind, a, _ in self.scene.drawing.closures:
             if kind in PINS:
-                self._plot(panel, self.scene.spot(a, positions)[:1], "o", **style)
+                self._mark(self.scene.spot(a, positions)[:1], "o", **style)
         for k, body in enumerate(self.scene.drawing.bodies):
             if body.joint in ("free", "weld"):
                 continue
             root = positions[k][0, :1]
             if body.on[0] == GROUND and body.joint != "prismatic":
-                self._plot(panel, root, "^", color=FLOOR_EDGE, markersize=10, zorder=2)
+                self._mark(root, "^", color=FLOOR_EDGE, markersize=10, zorder=2)
             mark = "s" if body.joint == "prismatic" else "o"
-            self._plot(panel, root, mark, **style)
+            self._mark(root, mark, **style)
 
-    def _draw_contacts(self, panel: Any, t: float, linger: float) -> None:
+    def _draw_contacts(self, t: float, linger: float) -> None:
         result, drawing = self.scene.result, self.scene.drawing
         at = self.scene.times(np.array([t]))
         spots, normals = (at.take(result.values[name])[0] for name in ("contact_point", "contact_normal"))
@@ -199,36 +231,36 @@ class Sketch:
         touching = self.scene.closed(t, linger)
         for k, contact in enumerate(drawing.contacts):
             closed = contact.pair in touching
-            self._draw_ball(panel, spots[k] + contact.radius * normals[k], contact.radius, closed)
+            self._draw_ball(spots[k] + contact.radius * normals[k], contact.radius, closed)
             if contact.other_radius is not None:
                 other = spots[k] - (gaps[k] + contact.other_radius) * normals[k]
-                self._draw_ball(panel, other, contact.other_radius, closed)
+                self._draw_ball(other, contact.other_radius, closed)
             elif not contact.on_ground:
-                self._draw_moving_plane(panel, spots[k] - gaps[k] * normals[k], normals[k])
+                self._draw_moving_plane(spots[k] - gaps[k] * normals[k], normals[k])
             if closed:
-                self._plot(panel, spots[k : k + 1], "o", color=ALARM, markersize=7, zorder=6)
+                self._mark(spots[k : k + 1], "o", color=ALARM, markersize=7, zorder=6)
                 force = max(float(forces[k]), 0.0) / self.largest_force if self.largest_force > 0.0 else 0.0
                 if force > 0.02:
                     tip = spots[k] + ARROW * self.size * force * normals[k]
-                    self._plot(panel, np.stack([spots[k], tip]), color=ALARM, linewidth=2.0, zorder=6)
+                    self._plot(np.stack([spots[k], tip]), color=ALARM, linewidth=2.0, zorder=6)
 
-    def _draw_ball(self, panel: Any, centre: Floats, radius: float, closed: bool) -> None:
+    def _draw_ball(self, centre: Floats, radius: float, closed: bool) -> None:
         if radius <= 0.0:
             return
         angle = np.linspace(0.0, 2.0 * np.pi, 49)
         circle = np.repeat(centre[None], len(angle), axis=0)
         circle[:, self.axes[0]] += radius * np.cos(angle)
         circle[:, self.axes[-1]] += radius * np.sin(angle)
-        self._plot(panel, circle, color=ALARM if closed else SOLID, linewidth=1.2, zorder=3)
+        self._plot(circle, color=ALARM if closed else SOLID, linewidth=1.2, zorder=3)
 
-    def _draw_moving_plane(self, panel: Any, foot: Floats, normal: Floats) -> None:
+    def _draw_moving_plane(self, foot: Floats, normal: Floats) -> None:
         if not self.scene.flat:
             return
         a, b = self.axes
         along = np.zeros(3)
         along[a], along[b] = -normal[b], normal[a]
         reach = 0.15 * self.size * along
-        self._plot(panel, np.stack([foot - reach, foot + reach]), color=FLOOR_EDGE, linewidth=1.6, zorder=1)
+        self._plot(np.stack([foot - reach, foot + reach]), color=FLOOR_EDGE, linewidth=1.6, zorder=1)
 
     def _draw_ground(self, panel: Any) -> None:
         drawn = set()
