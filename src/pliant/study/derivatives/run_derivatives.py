@@ -98,7 +98,7 @@ class Sensitivities:
         return min(float(self._walk.tape.times[-1, 1]), self._walk.until)
 
     @property
-    def final(self) -> Floats | None:
+    def final(self) -> Floats | Any:
         """Derivatives of the final state, (component of y, theta); None unless `ok`."""
         return self._walk.final if self.ok else None
 
