@@ -317,7 +317,7 @@ def _type(field: Any) -> str:
 
 
 def _unit(kind: type, field: Any) -> str:
-    number = re.search(r"float|int|Sequence|Mapping|tuple|Any|Vector", str(field.type))
+    number = re.search(r"float|int|Sequence|Numbers|Mapping|tuple|Any|Vector", str(field.type))
     unit = field_unit(kind, field.name) if number and kind.__module__.startswith(("pliant.model", "pliant.integrate")) else None
     return "-" if unit in (None, "1") else str(unit)
 

@@ -27,10 +27,10 @@ from pliant.integrate.status import AT_EVENT, AT_STOP, PAUSED, STATUS_OF_CODE, S
 from pliant.integrate.time_pieces import TimePieces
 from pliant.model import check
 from pliant.model.refused import refuse_controllers
+from pliant.results.contacts import ContactTable
 from pliant.results.contents import EventRecord
 from pliant.results.kept import checked_names
 from pliant.results.result import Result
-from pliant.results.state import FinalState, HasState
 from pliant.results.table import QUANTITIES
 from pliant.run.inputs import Inputs, parameters_of_efforts, with_inputs_apart
 from pliant.run.mechanism import AnySystem, mechanism_of
@@ -40,6 +40,7 @@ from pliant.run.provenance import Provenance
 from pliant.run.row_sinks import window_of
 from pliant.run.saved_run import RowNode, SavedRun, mechanism_words, nodes_to
 from pliant.run.simulate import AUTO, Run, check_limits, compiled_for, method_of, state_of
+from pliant.run.starts import AnyStart, start_named
 from pliant.run.to_file import RowStream, check_target
 from pliant.trace.layout import FOREVER, POSITIONS, RATES
 
@@ -101,7 +102,7 @@ def start(
     parameters: Mapping[str, float] | None = None,
     t_start: float = 0.0,
     t_end: float | None = None,
-    start: Result | FinalState | HasState | None = None,
+    start: AnyStart = None,
     formulation: str = "articulated",
     record: bool = True,
     phase: Tell | None = None,
@@ -130,7 +131,7 @@ def start(
     inputs = None if inputs is None else check.names("start", "inputs", inputs)
     mechanism = system.traced.original if isinstance(system, Compiled) else system
     refuse_controllers(mechanism, "start", "the caller of the run samples it, and its inputs are held between steps")
-    state = state_of(start)
+    state = None if isinstance(start, Mapping) else state_of(start)
     t_start = check.number("start", "t_start", t_start if state is None else state.t, "s")
     horizon = FOREVER if t_end is None else check.number("start", "t_end", t_end, "s")
     if not horizon > t_start:
@@ -145,6 +146,8 @@ def start(
         check.choice("start", "inputs", name, tuple(original.parameters))
     owner = original if isinstance(system, Compiled) else system
     compiled, places = with_inputs_apart(owner, compiled, names)
+    if isinstance(start, Mapping) and start:
+        state = start_named(compiled, "start", t_start, start)
     led = _LedRun(compiled, method, t_start, horizon, np.array([t_start]), max_steps, None, state, Stages(phase))
     stream = None if to is None else RowStream("start", to, compiled, quantities, level, resume)
     with stream or nullcontext():
@@ -238,6 +241,34 @@ class SteppedRun:
         met = [*self._stepper.logged(), *self._stepper.noted(self._t)]
         return tuple(EventRecord(event.t, events[event.index].name, event.direction) for event in met)
 
+    # names of a result
+
+    @property
+    def time(self) -> float:
+        """The present time, s."""
+        return self._t
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """The values of all parameters, as `inputs`."""
+        return self.inputs
+
+    @property
+    def contacts(self) -> ContactTable:
+        """The contacts so far, as `result()` has them."""
+        return self._so_far("contacts").contacts
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What to consider about the run so far, as `result()` has it."""
+        return self._so_far("warnings").warnings
+
+    def _so_far(self, what: str) -> Result:
+        if self._stream is not None:
+            rule = f"must be left out to read {what} during a run, because the result completes the file"
+            raise ModelError.of("start", "to", rule, self)
+        return self.result()
+
     @by_one_thread
     def observe(self) -> Observation:
         """All quantities of a result at the present time."""
@@ -259,7 +290,7 @@ class SteppedRun:
         """
         if self._ended:
             raise ModelError.of("step", "dt", "must come before result(), which has completed the file of this run", dt)
-        if dt == self._dt:
+        if isinstance(dt, (float, int)) and dt == self._dt:
             count = self._count + 1
             t = self._origin + dt * count
         else:
@@ -268,8 +299,8 @@ class SteppedRun:
         if t > self._led.t_end:
             t = self._last_time(t, dt)
         try:
-            if inputs:
-                self._set(inputs)
+            if inputs is not None:
+                self._set(check.mapping("step", "inputs", inputs))
             else:
                 self._streak = 0
             if not self._begun:
