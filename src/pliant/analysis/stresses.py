@@ -21,6 +21,7 @@ from pliant.model.section import Section
 from pliant.model.system import System
 from pliant.results.result import Result
 from pliant.results.sections import FORCES, STRESSES, with_quantities
+from pliant.run.mechanism import AnySystem
 
 if TYPE_CHECKING:
     import xarray
@@ -34,7 +35,7 @@ TERMS = 400  # terms of Saint-Venant's series
 
 def stresses(
     result: Result,
-    system: System | None = None,
+    system: AnySystem | None = None,
     *,
     stations: int | Sequence[float] | None = None,
     beams: Sequence[str] | None = None,
