@@ -126,6 +126,9 @@ def test_a_path_or_a_model_stands_for_its_system(tmp_path):
         assert pl.sensitivities(given, 0.1, ["m"]).ok and pl.start(given).t == 0.0
         assert pl.ensemble(given, 0.1, parameters={"m": [1.0, 2.0]})["ok"].all()
         assert pl.equations(given).q.names == pl.equations(pendulum()).q.names
+        assert pl.sweep(given, {"m": [1.0]}, {"t_end": 0.01})["ok"].all()
+        with pytest.raises(pl.ModelError, match="must hold at least one beam"):  # it has read the system
+            pl.section_forces(pl.simulate(given, 0.01), given)
 
 
 @pytest.mark.parametrize("method", [pl.DOP853, "DOP853", pl.DOP853(rtol=1e-9, atol=1e-12)])

@@ -19,10 +19,10 @@ from pliant.dynamics.kinematics import Pose, Twist, poses, twists
 from pliant.dynamics.tree import Tree, build_tree
 from pliant.errors import ModelError
 from pliant.files import loads_model
-from pliant.model import check
 from pliant.model.resolve import checked_values, resolved
 from pliant.model.system import System
 from pliant.results.result import Result
+from pliant.run.mechanism import AnySystem, mechanism_of
 from pliant.run.provenance import Provenance
 from pliant.trace.absolute import absolute_coordinates
 
@@ -32,12 +32,11 @@ Floats = NDArray[np.float64]
 class RecordedMotion:
     """A result together with the System that it is a run of."""
 
-    def __init__(self, result: Result, system: System | None, caller: str) -> None:
+    def __init__(self, result: Result, system: AnySystem | None, caller: str) -> None:
         if not len(result.time):
             raise ModelError.of(caller, "result", "must hold at least one row", result.name)
         self.result = result
-        given = system_of(result, caller) if system is None else system
-        check.instance(caller, "system", given, System, "a System")
+        given = system_of(result, caller) if system is None else mechanism_of(system, caller)
         self.parameters = checked_values(given.parameters, result.parameters)
         self.system: System = resolved(given.snapshot(), self.parameters)
         if result.labels["joint_coordinate"]:  # absolute coordinates: every body floats, and joints are closures

@@ -15,6 +15,7 @@ from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
 from pliant.results.result import Result
 from pliant.results.sections import FORCES, dataset_of
+from pliant.run.mechanism import AnySystem
 from pliant.scalar import Numbers
 
 if TYPE_CHECKING:  # xarray and casadi are imported only when needed
@@ -33,7 +34,7 @@ EVEN = 21  # evenly spaced stations of every beam by default
 
 def section_forces(
     result: Result,
-    system: System | None = None,
+    system: AnySystem | None = None,
     *,
     stations: int | Numbers | None = None,
     beams: Sequence[str] | None = None,
@@ -59,7 +60,7 @@ class SectionStudy:
     """A checked request for section forces; they are computed on demand."""
 
     def __init__(
-        self, result: Result, system: System | None, stations: Any, beams: Sequence[str] | None, by: str, caller: str
+        self, result: Result, system: AnySystem | None, stations: Any, beams: Sequence[str] | None, by: str, caller: str
     ) -> None:
         from pliant.analysis.recorded_motion import RecordedMotion
 

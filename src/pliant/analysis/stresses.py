@@ -22,6 +22,7 @@ from pliant.model.section import Section
 from pliant.model.system import System
 from pliant.results.result import Result
 from pliant.results.sections import FORCES, STRESSES, with_quantities
+from pliant.run.mechanism import AnySystem
 from pliant.scalar import Numbers
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ TERMS = 400  # terms of Saint-Venant's series
 
 def stresses(
     result: Result,
-    system: System | None = None,
+    system: AnySystem | None = None,
     *,
     stations: int | Numbers | None = None,
     beams: Sequence[str] | None = None,

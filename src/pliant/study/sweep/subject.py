@@ -59,6 +59,7 @@ class Subject(Protocol):
 
 def subject_of(given: Any, includes_outside: bool = False, values: Mapping[str, float | str] | None = None) -> Subject:
     """values: replace those of definitions in a model file."""
+    given = given.system if isinstance(given, Model) else given
     if isinstance(given, System):
         return SystemSubject(given)
     if isinstance(given, (str, Path)):
