@@ -80,6 +80,7 @@ class Beam:
 
     @property
     def mode_sets(self) -> tuple[ModeSet, ...]:
+        """The sets of modes, also if one was given alone."""
         return tuple(self.modes)  # type: ignore[arg-type]
 
     @property
@@ -96,6 +97,7 @@ class Beam:
 
     @property
     def bends(self) -> bool:
+        """Whether it has bending coordinates."""
         return self.bending_coordinates > 0
 
     @property
@@ -105,6 +107,7 @@ class Beam:
 
     @property
     def dampings(self) -> tuple[Damping, ...]:
+        """The kinds of damping, also if one was given alone."""
         return tuple(self.damping)  # type: ignore[arg-type]
 
     @property
