@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pliant.errors import ModelError
 from pliant.model import check
@@ -26,6 +26,9 @@ from pliant.model.modes import (
 from pliant.model.rigid import Payload
 from pliant.model.section import Section
 from pliant.scalar import Numbers
+
+if TYPE_CHECKING:  # what layers above answer
+    from pliant.beams.gibbs_appell import GibbsAppellIntegrals
 
 THEORIES = ("euler-bernoulli", "timoshenko")
 AUTO = "auto"
@@ -69,9 +72,9 @@ class Beam:
             check.instance(part, "payload", self.payload, Payload, "a Payload")
 
     @property
-    def integrals(self) -> Any:
+    def integrals(self) -> GibbsAppellIntegrals:
         """The integrals of the Gibbs-Appell papers by name, as in beam.integrals.C1: `pl.gibbs_appell_integrals`."""
-        return answer("integrals", self)
+        return answer("integrals", self)  # type: ignore[no-any-return]
 
     @property
     def structure(self) -> tuple[object, ...]:
