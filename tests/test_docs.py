@@ -114,7 +114,7 @@ def test_the_page_of_sections_lists_every_key_that_the_reader_knows():
 
 
 PAGES = ["first-result", "tutorial", "extend", "sweeps", "analysis", "stresses", "validity", "large_deflection"]
-PAGES += ["sensitivities", "fits", "stepping", "task_space", "joints", "joint_friction", "control", "scope"]
+PAGES += ["sensitivities", "fits", "stepping", "task_space", "joints", "joint_friction", "control", "scope", "public-api"]
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -68,7 +68,10 @@ def frequency_response(linear: LinearMatrices, frequencies: Numbers | None) -> F
 
 
 def _checked(frequencies: Numbers) -> Floats:
-    chosen = np.atleast_1d(np.asarray(frequencies, dtype=np.float64))
+    try:
+        chosen = np.atleast_1d(np.asarray(frequencies, dtype=np.float64))
+    except (TypeError, ValueError):
+        chosen = np.array([np.nan])
     if chosen.ndim != 1 or not np.all(np.isfinite(chosen)) or np.any(chosen < 0.0):
         raise ModelError.of("frequency response", "frequencies", "must be finite and >= 0 rad/s", frequencies)
     return chosen

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eig, eigh
 
 from pliant.errors import ModelError
+from pliant.model import check
 
 if TYPE_CHECKING:
     from pliant.analysis.linear_matrices import LinearMatrices
@@ -91,6 +92,7 @@ class NaturalModes:
             raise ModelError.of("modes", "mechanism", "must be known to be animated", None)
         from pliant.analysis.mode_motion import swinging
 
+        size, cycles = check.positive("modes", "size", size), check.count("modes", "cycles", cycles)
         w, ratio = float(self.frequencies[self.checked(number)]), self.damping_ratios[number]
         message = f"mode {number}: {w:.6g} rad/s ({w / (2.0 * np.pi):.6g} Hz), damping ratio {ratio:.3g}"
         shown = swinging(self.mechanism, self.shapes[:, number], size, cycles, message, mode=number)
@@ -98,7 +100,7 @@ class NaturalModes:
 
     def checked(self, number: int) -> int:
         """The number of a mode, refused if there is no such mode."""
-        if not 0 <= number < len(self):
+        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < len(self):
             raise ModelError.of("modes", "number", f"must be from 0 to {len(self) - 1}", number)
         return number
 

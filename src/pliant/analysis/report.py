@@ -78,7 +78,7 @@ class Report(tuple[Largest, ...]):
 
     def of(self, quantity: str) -> Report:
         """The rows of one quantity."""
-        return Report(one for one in self if one.quantity == quantity)
+        return Report(one for one in self if one.quantity == str(quantity))
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -23,6 +23,8 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 from pathlib import Path
 
+from pliant.errors import ModelError
+
 _LONGEST_STEM = 40  # characters of the target's name in the draft's name, which must not exceed 255 characters
 _NAME = re.compile(r"\..*\.(?P<host>[0-9a-f]{8})-(?P<process>[0-9]{1,10})-[0-9a-f]{8}\.pliant-draft(\.[^.]*)?", re.DOTALL)
 
@@ -30,6 +32,8 @@ _NAME = re.compile(r"\..*\.(?P<host>[0-9a-f]{8})-(?P<process>[0-9]{1,10})-[0-9a-
 @contextlib.contextmanager
 def atomic_write(target: str | Path) -> Iterator[Path]:
     """The path of a draft to write to; it becomes `target` on success and is deleted on any error."""
+    if not isinstance(target, (str, os.PathLike)):
+        raise ModelError.of("file", "path", "must be the path of a file", target)
     target = Path(target)
     if streamed(target):
         with _streamed(target) as draft:

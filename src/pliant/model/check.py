@@ -187,5 +187,11 @@ def function(part: str, field: str, value: Any) -> None:
         raise ModelError.of(part, field, "must be a function", value)
 
 
+def progress(part: str, value: Any) -> None:
+    """A function, or whether to show a bar."""
+    if not isinstance(value, bool):
+        function(part, "progress", value)
+
+
 def _in(unit: str, joint: str = " in") -> str:
     return f"{joint} {unit}" if unit else ""

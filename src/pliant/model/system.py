@@ -280,6 +280,7 @@ class System:
 
     def handle(self, name: str) -> BodyHandle:
         """The handle of a body by its name, as `add` returned it."""
+        name = name if isinstance(name, str) else str(name)
         if name in self.segmented:
             return BodyHandle(name, self.segmented[name])
         if name not in self.links:

@@ -6,7 +6,7 @@ import io
 import json
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -23,7 +23,6 @@ if TYPE_CHECKING:  # LLVM is imported when a run begins
     from pliant.run.simulate import Run
 
 Floats = NDArray[np.float64]
-COMPARED = 4096  # times of rows that are compared
 Entries = tuple[NDArray[np.int64], Floats]
 
 
@@ -91,8 +90,9 @@ class SavedRun:
             "entries.numbers": np.concatenate([np.empty(0), *(numbers for _, numbers in entries)]),
             "hold_at": np.array(self._hold_at),
         }
+        ended = None if self._outcome is None else [self._outcome.status.name, *astuple(self._outcome)[1:]]
         plain = {"t": self.t, "inputs": dict(self.inputs), "mechanism": dict(self._mechanism), "march": march,
-                 "numbers": self._numbers, "known": sorted(self._inputs_known), "outcome": _plain(self._outcome),
+                 "numbers": self._numbers, "known": sorted(self._inputs_known), "outcome": ended,
                  "rows": self._rows}  # fmt: skip
         stream = io.BytesIO()
         named: dict[str, Any] = {"plain": np.array(json.dumps(plain)), **arrays}
@@ -133,29 +133,15 @@ def mechanism_words(run: Run) -> dict[str, str]:
         "parameters": str(traced.parameter_values),
         "t_start": f"{t_start!r} s",
         "t_end": f"{run.t_end!r} s",
-        "rows": _rows_in_words(run.times),
+        "rows": repr(run.times) if isinstance(run.times, (str, Times)) else f"{run.times.size} times",
         "start": f"checksum {_crc(run.y0.tobytes())}",
         "numbers of its parts": f"checksum {_crc(traced.parameters(t_start, run.stops[1]).tobytes())}",
         "equations": f"checksum {_crc(' '.join(f'{name} {code[name].key}' for name in sorted(code)).encode())}",
     }
 
 
-def _rows_in_words(times: Floats | Times | str) -> str:
-    if isinstance(times, str):
-        return times
-    first = times.between(0, min(times.size, COMPARED)) if isinstance(times, Times) else times[:COMPARED]
-    return f"{times.size} times, checksum {_crc(first.tobytes())}"
-
-
 def _crc(data: bytes) -> str:
     return f"{zlib.crc32(data):08x}"
-
-
-def _plain(outcome: Outcome | None) -> list[Any] | None:
-    if outcome is None:
-        return None
-    events = [(event.t, event.index, event.direction) for event in outcome.events]
-    return [outcome.status.name, outcome.t, events, outcome.h, outcome.limit, outcome.method, outcome.component, outcome.opened]
 
 
 def _outcome(plain: list[Any] | None) -> Outcome | None:
@@ -163,5 +149,5 @@ def _outcome(plain: list[Any] | None) -> Outcome | None:
 
     if plain is None:
         return None
-    name, t, events, h, limit, method, component, opened = plain
-    return Outcome(Status[name], t, tuple(Located(*event) for event in events), h, limit, method, component, tuple(opened))
+    status, t, events, h, limit, method, component, opened = plain
+    return Outcome(Status[status], t, tuple(Located(*event) for event in events), h, limit, method, component, tuple(opened))

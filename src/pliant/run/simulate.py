@@ -41,7 +41,7 @@ from pliant.run.row_sinks import FiledRows, KeptRows, MakeSink, window_of
 from pliant.run.sampling import Sampling
 from pliant.run.save_times import Every, Times, check_rows, save_plan, save_windows
 from pliant.run.saved_run import SavedRun, mechanism_words
-from pliant.run.starts import check_start, lightened
+from pliant.run.starts import AnyStart, check_start, lightened, start_named
 from pliant.run.to_file import RowStream, check_target
 from pliant.scalar import Numbers
 
@@ -72,7 +72,7 @@ def simulate(
     method: Method | type[Method] | str | None = AUTO,
     save: Every | float | Numbers | str | None = None,
     t_start: float = 0.0,
-    start: Result | FinalState | HasState | None = None,
+    start: AnyStart = None,
     formulation: str = "articulated",
     parameters: Mapping[str, float] | None = None,
     progress: Progress | bool | None = None,
@@ -90,23 +90,24 @@ def simulate(
     method: an integration method or its name; default "auto", which switches between explicit and implicit steps, with rtol 1e-9
     and atol 1e-12. save: every(dt) or a number (interval, s), a list of times (s), or "steps"; default: 1001 rows. start: a result
     (or its final_state) or an equilibrium of the same mechanism to continue from, with its closed contacts; t_start is then its
-    time. Works continue too if the system has the same parts; states that the start does not know have their own. formulation: of
-    the equations of motion. parameters: values of the System's parameters by name, in SI; others keep their own value, or the value
-    with which a Compiled was made. progress: True shows a bar on a terminal or in a notebook; a function is called with (t, t_end).
-    phase: function called with a description of what is being compiled, and of each phase of the run ("in flight", "touching ground
-    arm.tip"). max_steps, max_seconds: limits of steps and of computing time. cache: keep machine code on disk. keep: quantities to
-    save, as in ["q", "normal_force"]; default: all. The result refuses to read other quantities. to: a netCDF file to which rows
-    are written during the run, so that memory stays small however many rows there are; the result reads from the file on demand.
-    compression: zlib level of that file, 1 to 9. resume: go on from what the same run has left of that file if its process was
-    killed, so that it ends with the rows of a run that was not; if there is nothing, begin at the start.
+    time; or coordinates, states and rates that start elsewhere, as {"arm.angle": 0.3, ("v", "arm.angle"): 1.0}. Works continue too
+    if the system has the same parts; states that the start does not know have their own. formulation: of the equations of motion.
+    parameters: values of the System's parameters by name, in SI; others keep their own value, or the value with which a Compiled
+    was made. progress: True shows a bar on a terminal or in a notebook; a function is called with (t, t_end). phase: function
+    called with a description of what is being compiled, and of each phase of the run ("in flight", "touching ground arm.tip").
+    max_steps, max_seconds: limits of steps and of computing time. cache: keep machine code on disk. keep: quantities to save, as in
+    ["q", "normal_force"]; default: all. The result refuses to read other quantities. to: a netCDF file to which rows are written
+    during the run, so that memory stays small however many rows there are; the result reads from the file on demand. compression:
+    zlib level of that file, 1 to 9. resume: go on from what the same run has left of that file if its process was killed, so that
+    it ends with the rows of a run that was not; if there is nothing, begin at the start.
 
     A run that cannot continue, or that Ctrl-C interrupts, returns what it has computed, with ok = False and a message that says
     when and why.
     """
-    state = state_of(start)
-    with _told(progress, phase, t_start if state is None else state.t, t_end) as (tell, say):
+    state = None if isinstance(start, Mapping) else state_of(start)
+    with told(progress, phase, t_start if state is None else state.t, t_end) as (tell, say):
         _, result = run_to_end(
-            system, t_end, method=method, save=save, t_start=t_start, start=state, formulation=formulation, parameters=parameters,
+            system, t_end, method=method, save=save, t_start=t_start, start=start, formulation=formulation, parameters=parameters,
             progress=tell, phase=say, max_steps=max_steps, max_seconds=max_seconds, cache=cache, keep=keep, to=to,
             compression=compression, resume=resume,
         )  # fmt: skip
@@ -115,7 +116,7 @@ def simulate(
 
 
 @contextmanager
-def _told(
+def told(
     progress: Progress | bool | None, phase: Tell | None, t_start: float, t_end: float
 ) -> Iterator[tuple[Progress | None, Tell | None]]:
     """The receivers of time and phase: the caller's functions, or a bar if progress is True."""
@@ -142,7 +143,7 @@ def run_to_end(
     method: Method | type[Method] | str | None,
     save: Every | float | Numbers | str | None,
     t_start: float,
-    start: Result | FinalState | HasState | None,
+    start: AnyStart,
     formulation: str,
     parameters: Mapping[str, float] | None,
     progress: Progress | None,
@@ -161,7 +162,7 @@ def run_to_end(
     check_limits("simulate", max_steps, max_seconds)
     check.function("simulate", "phase", phase)
     check.function("simulate", "progress", progress)
-    state = state_of(start)
+    state = None if isinstance(start, Mapping) else state_of(start)
     t_start = check.number("simulate", "t_start", t_start if state is None else state.t, "s")
     t_end = check.number("simulate", "t_end", t_end, "s")
     if not t_end > t_start:
@@ -172,6 +173,8 @@ def run_to_end(
     method = method_of(method)
     assembled = t_start if state is None else state.t_assembled
     compiled = compiled_for(system, method, assembled, parameters, formulation, cache, phase)
+    if isinstance(start, Mapping) and start:
+        state = start_named(compiled, "simulate", t_start, start)
     stages = Stages(phase)
     settings = {"t_start": t_start, "t_end": t_end, "method": method, "save": save, "max_steps": max_steps,
                 "max_seconds": max_seconds, "formulation": compiled.traced.formulation}  # fmt: skip
@@ -189,7 +192,8 @@ def run_to_end(
             held, saved = run.held_better(), None
         traced = compiled.traced
         assert run is not None
-        return run, run.collect(Provenance(traced.original, settings, run.t_first, traced.parameter_values))
+        own = {"start": str(dict(start))} if isinstance(start, Mapping) and start else {}
+        return run, run.collect(Provenance(traced.original, settings, run.t_first, traced.parameter_values, **own))
 
     if to is not None:
         with RowStream("simulate", to, compiled, tuple(QUANTITIES) if names is None else names, level, resume) as stream:
@@ -206,7 +210,7 @@ def state_of(start: Result | FinalState | HasState | None) -> FinalState | None:
             raise ModelError.of("simulate", "start", rule, start)
         return start.final_state
     if start is not None:
-        check.instance("simulate", "start", start, FinalState, "a Result, its final_state or an Equilibrium")
+        check.instance("simulate", "start", start, FinalState, "a Result, its final_state, an Equilibrium or a mapping")
     assert start is None or isinstance(start, FinalState)
     return start
 

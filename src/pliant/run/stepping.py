@@ -31,7 +31,6 @@ from pliant.results.contacts import ContactTable
 from pliant.results.contents import EventRecord
 from pliant.results.kept import checked_names
 from pliant.results.result import Result
-from pliant.results.state import FinalState, HasState
 from pliant.results.table import QUANTITIES
 from pliant.run.inputs import Inputs, parameters_of_efforts, with_inputs_apart
 from pliant.run.mechanism import AnySystem, mechanism_of
@@ -41,6 +40,7 @@ from pliant.run.provenance import Provenance
 from pliant.run.row_sinks import window_of
 from pliant.run.saved_run import RowNode, SavedRun, mechanism_words, nodes_to
 from pliant.run.simulate import AUTO, Run, check_limits, compiled_for, method_of, state_of
+from pliant.run.starts import AnyStart, start_named
 from pliant.run.to_file import RowStream, check_target
 from pliant.trace.layout import FOREVER, POSITIONS, RATES
 
@@ -102,7 +102,7 @@ def start(
     parameters: Mapping[str, float] | None = None,
     t_start: float = 0.0,
     t_end: float | None = None,
-    start: Result | FinalState | HasState | None = None,
+    start: AnyStart = None,
     formulation: str = "articulated",
     record: bool = True,
     phase: Tell | None = None,
@@ -131,7 +131,7 @@ def start(
     inputs = None if inputs is None else check.names("start", "inputs", inputs)
     mechanism = system.traced.original if isinstance(system, Compiled) else system
     refuse_controllers(mechanism, "start", "the caller of the run samples it, and its inputs are held between steps")
-    state = state_of(start)
+    state = None if isinstance(start, Mapping) else state_of(start)
     t_start = check.number("start", "t_start", t_start if state is None else state.t, "s")
     horizon = FOREVER if t_end is None else check.number("start", "t_end", t_end, "s")
     if not horizon > t_start:
@@ -146,6 +146,8 @@ def start(
         check.choice("start", "inputs", name, tuple(original.parameters))
     owner = original if isinstance(system, Compiled) else system
     compiled, places = with_inputs_apart(owner, compiled, names)
+    if isinstance(start, Mapping) and start:
+        state = start_named(compiled, "start", t_start, start)
     led = _LedRun(compiled, method, t_start, horizon, np.array([t_start]), max_steps, None, state, Stages(phase))
     stream = None if to is None else RowStream("start", to, compiled, quantities, level, resume)
     with stream or nullcontext():
@@ -288,7 +290,7 @@ class SteppedRun:
         """
         if self._ended:
             raise ModelError.of("step", "dt", "must come before result(), which has completed the file of this run", dt)
-        if dt == self._dt:
+        if isinstance(dt, (float, int)) and dt == self._dt:
             count = self._count + 1
             t = self._origin + dt * count
         else:
@@ -297,8 +299,8 @@ class SteppedRun:
         if t > self._led.t_end:
             t = self._last_time(t, dt)
         try:
-            if inputs:
-                self._set(inputs)
+            if inputs is not None:
+                self._set(check.mapping("step", "inputs", inputs))
             else:
                 self._streak = 0
             if not self._begun:

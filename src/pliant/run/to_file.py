@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 def check_target(caller: str, to: str | Path | None, compression: int | None, resume: bool) -> int:
     """The level of compression. A pipe, which cannot be read again, is refused, and so are options of a file without one."""
+    check.instance(caller, "resume", resume, bool, "True or False")
     for name, given in (("compression", compression), ("resume", resume or None)):
         if to is None and given is not None:
             raise ModelError.of(caller, name, "must be left out unless to= names a file", given)

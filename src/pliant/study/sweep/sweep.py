@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pliant.errors import ModelError, PliantError, SolveError
+from pliant.host.progress import counted
 from pliant.model import check
 from pliant.results.result import Result
 from pliant.scalar import ArrayOf
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from pliant.model.system import System
 
-Progress = Callable[[int, int, int], None]
+Progress = Callable[..., object]
 Computing = Callable[[Sequence[Task], Done], None]
 
 
@@ -41,7 +42,7 @@ def sweep(
     executor: Any = None,
     *,
     batch: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     device: str | None = None,
 ) -> xarray.Dataset:
     """Run a mechanism over a grid, a list or a sample of numbers, and return the requested results of all runs as one Dataset.
@@ -57,7 +58,7 @@ def sweep(
     - store: a folder; a sweep that ended early continues from there, and a longer axis computes only the new cases.
     - executor: any object with the interface of concurrent.futures.Executor. Default: threads of this process.
     - batch: how many cases are computed and stored together.
-    - progress: called with the number of cases done, of all cases, and of failed cases.
+    - progress: True shows a bar; a function is called with the number of cases done, of all cases, and of failed cases.
     - device: "cpu" runs cases side by side, in lock-step, in vectors on all cores; "gpu" on NVIDIA GPUs; "auto" on a GPU if one
       responds, else on the CPU, and one by one if lock-step cannot run them; `attrs["loop"]` says which was used, and why.
       Default: one by one.
@@ -66,7 +67,9 @@ def sweep(
     """
     subject, cases = subject_of(system_or_function), over_of(over)
     folder = None if store is None else Path(store)
-    return sweep_subject(subject, cases, run, keep, folder, executor, batch, progress, device)
+    check.progress("sweep", progress)
+    with counted(progress, "cases") as tell:
+        return sweep_subject(subject, cases, run, keep, folder, executor, batch, tell, device)
 
 
 def sweep_subject(
