@@ -39,12 +39,18 @@ class SegmentedBeam:
 
     @cached_property
     def parts(self) -> tuple[Beam, ...]:
-        """The segments from the root on. All but the last are the same object; the last carries the payload."""
+        """The segments from the root on. Without a taper, all but the last are the same object; the last carries the payload."""
         modes = segment_modes(self.beam) if self.modes is None else self.modes
         length = self.beam.length / self.segments
         segment = replace(self.beam, length=length, modes=modes, stiffening=self.stiffening, payload=None)
         last = segment if self.beam.payload is None else replace(segment, payload=self.beam.payload)
-        return (*(segment,) * (self.segments - 1), last)
+        if self.beam.tip_section is None:
+            return (*(segment,) * (self.segments - 1), last)
+        sections = [self.beam.along(k * length).section for k in range(self.segments)] + [self.beam.tip_section]
+        return tuple(
+            replace(last if k == self.segments - 1 else segment, section=sections[k], tip_section=sections[k + 1])
+            for k in range(self.segments)
+        )
 
     @property
     def stiffening(self) -> str:

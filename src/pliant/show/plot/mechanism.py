@@ -58,8 +58,6 @@ def mechanism(
     for panel, t in zip(panels, chosen, strict=True):
         sketch.prepare(panel)
         sketch.draw(panel, float(t))
-        if labels:
-            sketch.label(panel, float(t))
         panel.set_title(f"{t:.4g} s", loc="left")
         if scene.flat:
             panel.label_outer()
@@ -68,6 +66,8 @@ def mechanism(
         panels[0].set_title(f"{title}, {chosen[0]:.4g} s", loc="left")
     else:
         entitle(made, panels, title, ax)
+    for panel, t in zip(panels, chosen if labels else (), strict=labels):  # last, for names take places in the final layout
+        sketch.label(panel, float(t))
     return made
 
 
