@@ -46,6 +46,7 @@ class Campbell:
 
     @property
     def damping_ratios(self) -> Floats:
+        """Damping ratios, laid out as `frequencies`."""
         size = np.abs(self.eigenvalues)
         return np.asarray(np.where(size > 0.0, -self.eigenvalues.real / np.where(size > 0.0, size, 1.0), 0.0 * size) + 0.0)
 

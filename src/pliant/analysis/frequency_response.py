@@ -32,6 +32,7 @@ class FrequencyResponse:
 
     @property
     def magnitude(self) -> Floats:
+        """The amplitude of every output per unit of every input."""
         return np.abs(self.values)
 
     @property

@@ -60,6 +60,7 @@ class Largest:
 
     @property
     def known(self) -> bool:
+        """Whether there is a value."""
         return not math.isnan(self.value)
 
     @property
@@ -76,6 +77,7 @@ class Report(tuple[Largest, ...]):
     """The largest values of a run, quantity by quantity; it prints as a table, its warnings below."""
 
     def of(self, quantity: str) -> Report:
+        """The rows of one quantity."""
         return Report(one for one in self if one.quantity == str(quantity))
 
     @property

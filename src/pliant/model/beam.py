@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pliant.errors import ModelError
 from pliant.model import check
@@ -27,6 +27,9 @@ from pliant.model.rigid import Payload
 from pliant.model.section import Section
 from pliant.model.walk import unchecked_copy
 from pliant.scalar import Numbers
+
+if TYPE_CHECKING:  # what layers above answer
+    from pliant.beams.gibbs_appell import GibbsAppellIntegrals
 
 THEORIES = ("euler-bernoulli", "timoshenko")
 AUTO = "auto"
@@ -75,9 +78,9 @@ class Beam:
             check.instance(part, "payload", self.payload, Payload, "a Payload")
 
     @property
-    def integrals(self) -> Any:
+    def integrals(self) -> GibbsAppellIntegrals:
         """The integrals of the Gibbs-Appell papers by name, as in beam.integrals.C1: `pl.gibbs_appell_integrals`."""
-        return answer("integrals", self)
+        return answer("integrals", self)  # type: ignore[no-any-return]
 
     @property
     def structure(self) -> tuple[object, ...]:
@@ -86,6 +89,7 @@ class Beam:
 
     @property
     def mode_sets(self) -> tuple[ModeSet, ...]:
+        """The sets of modes, also if one was given alone."""
         return tuple(self.modes)  # type: ignore[arg-type]
 
     @property
@@ -102,6 +106,7 @@ class Beam:
 
     @property
     def bends(self) -> bool:
+        """Whether it has bending coordinates."""
         return self.bending_coordinates > 0
 
     @property
@@ -111,6 +116,7 @@ class Beam:
 
     @property
     def dampings(self) -> tuple[Damping, ...]:
+        """The kinds of damping, also if one was given alone."""
         return tuple(self.damping)  # type: ignore[arg-type]
 
     def along(self, x: Any) -> Self:

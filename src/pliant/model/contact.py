@@ -88,10 +88,12 @@ class ContactPair:
 
     @property
     def radius(self) -> float:
+        """Radius of the ball, m; 0 for a point."""
         return self.ball.radius if isinstance(self.ball, Sphere) else 0.0
 
     @property
     def other_radius(self) -> float:
+        """Radius of what it meets, m; 0 for a plane or a point."""
         return self.against.radius if isinstance(self.against, Sphere) else 0.0
 
     @property
@@ -106,6 +108,7 @@ class ContactPair:
 
     @property
     def frames(self) -> tuple[Frame, Frame]:
+        """The frames of the ball and of what it meets."""
         return self.ball.at, self.against.on if isinstance(self.against, Plane) else self.against.at
 
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pliant.model import check
 from pliant.model.answers import answer
 from pliant.model.check import Axis, Vector
 from pliant.scalar import Numbers
+
+if TYPE_CHECKING:  # what layers above answer
+    from pliant.analysis.frame_jacobian import FrameJacobian
+    from pliant.run.mechanism import AnySystem
 
 Turn = tuple[Vector, float]  # unit axis, angle in rad
 
@@ -43,6 +47,6 @@ class Frame:
         turn = (check.axis("Frame", "axis", axis), check.number("Frame", "angle", angle, "rad"))
         return replace(self, turns=(*self.turns, turn))
 
-    def jacobian(self, system: Any, **state: Any) -> Any:
+    def jacobian(self, system: AnySystem, **state: Any) -> FrameJacobian:
         """The Jacobian of this frame in a System at a state: arm.tip.jacobian(system, q={"arm.angle": 0.3}). See `pl.jacobian`."""
-        return answer("jacobian", system, self, **state)
+        return answer("jacobian", system, self, **state)  # type: ignore[no-any-return]

@@ -30,14 +30,17 @@ class Motion:
 
     @property
     def positions(self) -> tuple[str, ...]:
+        """Names of its positions; a ball has those of a quaternion."""
         return BALL_POSITIONS if self.kind == BALL else (self.name,)
 
     @property
     def rates(self) -> tuple[str, ...]:
+        """Names of its rates."""
         return BALL_RATES if self.kind == BALL else (self.name,)
 
     @property
     def unit(self) -> str:
+        """The unit of its positions."""
         return "m" if self.kind == TRANSLATION else "rad"
 
 
@@ -113,10 +116,12 @@ class Joint:
 
     @property
     def part(self) -> str:
+        """The name of its class, for messages."""
         return type(self).__name__
 
     @property
     def motions(self) -> tuple[Motion, ...]:
+        """The elementary motions, from the frame that carries the joint to the body."""
         return ()
 
     @property
@@ -126,6 +131,7 @@ class Joint:
 
     @property
     def start_rates(self) -> tuple[float, ...]:
+        """Rates at the start, in the order of the motions' rates."""
         return self._flat(self.START_RATES)
 
     def _flat(self, fields: Iterable[str]) -> tuple[float, ...]:
@@ -134,10 +140,12 @@ class Joint:
 
     @property
     def springs(self) -> Mapping[str, Spring]:
+        """Springs by coordinate."""
         return self.spring  # type: ignore[return-value]
 
     @property
     def dampers(self) -> Mapping[str, Damper]:
+        """Dampers by coordinate."""
         return self.damper  # type: ignore[return-value]
 
     @property
@@ -147,10 +155,12 @@ class Joint:
 
     @property
     def limited(self) -> Mapping[str, Limits]:
+        """Limits by coordinate."""
         return self.limits  # type: ignore[return-value]
 
     @property
     def frictions(self) -> Mapping[str, JointFriction]:
+        """Friction by coordinate."""
         return self.friction  # type: ignore[return-value]
 
     @property
@@ -160,10 +170,12 @@ class Joint:
 
     @property
     def plays(self) -> Mapping[str, Backlash]:
+        """Backlash by coordinate."""
         return self.backlash  # type: ignore[return-value]
 
     @property
     def prescribed(self) -> Mapping[str, PrescribedMotion]:
+        """Prescribed motions by coordinate."""
         return self.motion  # type: ignore[return-value]
 
     def _by_coordinate(self, field: str, value: Any, kind: type[Element], balls: bool) -> dict[str, Element]:

@@ -184,6 +184,7 @@ class GivenModes:
         return rows
 
     def check_length(self, length: float) -> None:
+        """Refuse tables that do not run along a beam of this length."""
         for k, shape in enumerate(self.shapes):
             if isinstance(shape, ShapeTable) and not (shape.x[0] == 0.0 and math.isclose(shape.x[-1], length, rel_tol=1e-12)):
                 rule = f"must run from 0 to the beam's length, {length!r} m"
@@ -257,6 +258,7 @@ class ElementModes:
 
     @property
     def count(self) -> int:
+        """The number of coordinates."""
         return len(self.kept) + (self.reduction.modes if self.reduction else 0)
 
 
@@ -286,6 +288,7 @@ class LineElements:
 
     @property
     def count(self) -> int:
+        """The number of coordinates."""
         return len(self.kept) + (self.reduction.modes if self.reduction else 0)
 
 

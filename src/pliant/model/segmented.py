@@ -63,9 +63,11 @@ class SegmentedBeam:
         return self.beam.stiffening if self.beam.stiffening != AUTO else "full" if len(planes) > 1 else "cubic"
 
     def names(self, name: str) -> tuple[str, ...]:
+        """Names of the segments of a beam of this name."""
         return tuple(f"{name}_{k + 1}" for k in range(self.segments))
 
     def places(self, name: str) -> dict[str, Frame]:
+        """The frames at the root and at the tip of the whole beam."""
         names, part = self.names(name), self.parts[-1]
         return {ROOT: Frame(names[0], 0.0), TIP: Frame(names[-1], part.length)}
 

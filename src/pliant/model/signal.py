@@ -50,6 +50,7 @@ class PiecewiseConstant(_Table):
 
     @property
     def breakpoints(self) -> tuple[float, ...]:
+        """Times at which the signal jumps, s."""
         return tuple(self.times[1:])
 
     def piece(self, t: float) -> tuple[float, float, float]:
@@ -71,6 +72,7 @@ class PiecewiseLinear(_Table):
 
     @property
     def breakpoints(self) -> tuple[float, ...]:
+        """Times at which its slope jumps, s."""
         return tuple(self.times)
 
     def piece(self, t: float) -> tuple[float, float, float]:
@@ -114,6 +116,7 @@ class PiecewiseSmooth(_Table):
 
     @property
     def breakpoints(self) -> tuple[float, ...]:
+        """Times at which a derivative jumps, s."""
         return tuple(sorted({*self.times, *self._ends}))
 
     def piece(self, t: float) -> tuple[float, ...]:
@@ -204,6 +207,7 @@ class MotionTable(_Table):
 
     @property
     def breakpoints(self) -> tuple[float, ...]:
+        """Times at which a derivative jumps, s."""
         return tuple(self.times[1:-1])
 
     def piece(self, t: float) -> tuple[float, ...]:

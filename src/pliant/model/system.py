@@ -70,6 +70,7 @@ class Link:
 
     @property
     def mode_labels(self) -> tuple[str, ...]:
+        """Names of the body's modal coordinates."""
         return self.body.mode_labels
 
     @property
@@ -97,6 +98,7 @@ class Link:
 
     @property
     def start_rates(self) -> tuple[float, ...]:
+        """Rates at the start, in the order of `rates`."""
         own = (length.rate for length in self.body.lengths.values())
         return (*self.joint.start_rates, *own, *(float(self.initial_rates.get(name, 0.0)) for name in self.mode_labels))
 
@@ -107,6 +109,7 @@ class Link:
 
     @property
     def rates(self) -> tuple[str, ...]:
+        """Names of this link's rates, joint first."""
         return (*(n for m in self.joint.motions for n in m.rates), *self.own_labels)
 
     def started(self, q: Mapping[str, float], v: Mapping[str, float]) -> Link:
@@ -276,6 +279,7 @@ class System:
         return BodyHandle(name, body)
 
     def handle(self, name: str) -> BodyHandle:
+        """The handle of a body by its name, as `add` returned it."""
         name = name if isinstance(name, str) else str(name)
         if name in self.segmented:
             return BodyHandle(name, self.segmented[name])
@@ -614,10 +618,12 @@ class System:
 
     @property
     def mass(self) -> float:
+        """Mass of all bodies without payloads, kg."""
         return sum(link.body.mass for link in self.links.values())
 
     @property
     def degrees_of_freedom(self) -> int:
+        """The number of rates that are not prescribed; loops are not counted."""
         return sum(len(link.rates) - len(link.prescribed) for link in self.links.values())
 
     @property

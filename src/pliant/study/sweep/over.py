@@ -46,6 +46,7 @@ class Grid:
 
     @property
     def dims(self) -> dict[str, int]:
+        """The length of every dimension."""
         return {name: len(values) for name, values in self.axes.items()}
 
     @property
@@ -60,6 +61,7 @@ class Grid:
         return (dict(zip(self.axes, values, strict=True)) for values in product(*self.axes.values()))
 
     def to_json(self) -> dict[str, Any]:
+        """As data of JSON."""
         return {"kind": "grid", "axes": {name: list(values) for name, values in self.axes.items()}}
 
 
@@ -82,10 +84,12 @@ class Cases:
 
     @property
     def dims(self) -> dict[str, int]:
+        """The length of its one dimension."""
         return {CASE: len(self.cases)}
 
     @property
     def columns(self) -> dict[str, tuple[str, tuple[Value, ...]]]:
+        """For every number, its dimension and its values along it."""
         return {name: (CASE, tuple(case[name] for case in self.cases)) for name in self.cases[0]}
 
     def __len__(self) -> int:
@@ -95,6 +99,7 @@ class Cases:
         return (dict(case) for case in self.cases)
 
     def to_json(self) -> dict[str, Any]:
+        """As data of JSON."""
         return {"kind": "cases", "columns": {name: list(values) for name, (_, values) in self.columns.items()}}
 
 
