@@ -36,7 +36,7 @@ from pliant.integrate.methods.method import (
 )  # fmt: skip
 from pliant.model.beam import Beam
 from pliant.model.contact import Capsule, Plane, Point, Sphere
-from pliant.model.damping import AirDrag, KelvinVoigt, ModalDamping, Rayleigh, RayleighRatios
+from pliant.model.damping import AirDrag, KelvinVoigt, ModalDamping, MotionDrag, Rayleigh, RayleighRatios
 from pliant.model.frame import Frame
 from pliant.model.friction_law import (
     Ambrosio,
@@ -231,6 +231,7 @@ __all__ = [
     "ModalDamping",
     "ModelError",
     "Modes",
+    "MotionDrag",
     "MotionTable",
     "Motor",
     "Optimum",

@@ -109,6 +109,21 @@ def ritz(speed, in_plane, count=14):
     return np.sqrt(eigh(stiffness - (speed**2 * mass if in_plane else 0.0), mass, eigvals_only=True))
 
 
+def test_a_free_carriage_is_one_mode_however_the_rest_is_damped():
+    """Its position and its rate are one pair of eigenvalues, with a damper or a motor's own states in the mechanism as without."""
+
+    def modes(**gear):
+        system = pl.System("crane", gravity=(0, -G))
+        carriage = system.add("carriage", pl.RigidBody(mass=1.0), joint=pl.Prismatic())
+        system.add("rod", pl.RigidBody.rod(0.5, 1.0), joint=pl.Revolute(angle=-math.pi / 2, damper=pl.Damper(0.1)), on=carriage.tip)
+        system.motor("servo", "rod.angle", pl.Motor(inertia=1e-5, ratio=50.0, **gear), command=0.0)
+        return pl.linearise(system).modes()
+
+    for found, count in ((modes(), 2), (modes(gear_stiffness=1e3), 3)):
+        assert len(found) == count and list(found.frequencies == 0.0) == [True] + [False] * (count - 1)
+        assert found.moving(0) == "carriage.displacement"
+
+
 @pytest.mark.parametrize(("plane", "speed"), [("y", 3.0), ("y", 12.0), ("z", 12.0)])
 def test_a_rotating_cantilever_has_the_frequencies_of_a_ritz_solution(plane, speed):
     shapes = tuple(pl.ShapeFunction(p, p.deriv(), p.deriv(2)) for p in trial_shapes(7, LENGTH))

@@ -33,6 +33,17 @@ def test_so_is_one_on_a_chain_that_moves_as_told() -> None:
         pl.simulate(system, 0.1, method=METHOD, max_steps=100)
 
 
+def test_a_fast_rotor_behind_an_elastic_gear_makes_no_mass_matrix_singular() -> None:
+    """Its kinetic energy does not depend on the rates of the joints; the run continues from there."""
+    system = pl.System("flexible joint", gravity=(0, -9.81))
+    upper = system.add("upper", pl.RigidBody.rod(0.3, 0.2), joint=pl.Revolute())
+    system.add("fore", pl.RigidBody.rod(0.3, 0.2), joint=pl.Revolute(), on=upper.tip)
+    system.motor("servo", "upper.angle", pl.Motor(inertia=2e-3, ratio=100.0, gear_stiffness=50.0), command=5.0)
+    run = pl.simulate(system, 0.2, method=METHOD)
+    assert run.ok and run.warnings == () and run["servo.speed"][-1] > 50.0
+    assert pl.simulate(system, 0.3, start=run, method=METHOD).ok
+
+
 def test_so_is_one_at_the_end_of_a_long_chain() -> None:
     """Whose mass matrix is not judged whole, but body by body."""
     system = pl.System("chain", gravity=(0, -9.81))

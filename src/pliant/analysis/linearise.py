@@ -82,7 +82,7 @@ def _linearised(
     from pliant.analysis.local_dynamics import Dynamics
     from pliant.analysis.mode_motion import MovedMechanism
     from pliant.analysis.selected import selected
-    from pliant.analysis.sticking import held_by_friction
+    from pliant.analysis.sticking import held_by_friction, holding_effort
 
     dynamics = Dynamics(equations, operating)
     wanted = _inputs_of(equations, operating, inputs)
@@ -96,7 +96,7 @@ def _linearised(
     elif np.max(np.abs(model.own_drift), initial=0.0) > AT_REST:
         message += f"; the point is not in balance: a state changes by {np.max(np.abs(model.own_drift)):.3g} per second"
     stuck = held_by_friction(equations, dynamics.point)
-    unmoved = [f"friction holds {name} against up to {strength:.3g} N m or N at this point and has no slope there: it is left out"
+    unmoved = [f"{holding_effort(system, name, strength)} at this point and has no slope there: it is left out"
                for name, strength in stuck.items()]  # fmt: skip
     warnings = (*unmoved, *warnings_at(kinks_at(equations, dynamics.point)), *judged_at(equations, dynamics.point))
     linear = model.collected(message, moved, warnings)

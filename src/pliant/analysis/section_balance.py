@@ -104,7 +104,8 @@ class _Material:
         self._line = line
         self._moves, self._turns = line.along(places)
         own, array = line.motion.motions[line.number], line.motion.array
-        self._omega, self._alpha, self._a = (array(vector) for vector in (own.omega, own.alpha, own.a))
+        velocity = line.motion.twists[line.number].velocity
+        self._omega, self._alpha, self._a, self._v = (array(vector) for vector in (own.omega, own.alpha, own.a, velocity))
 
     def per_length(self, rows: slice) -> tuple[Floats, Floats]:
         """(force, moment about the body's origin) for some rows: (rows, points, 3)."""
@@ -114,6 +115,8 @@ class _Material:
         acceleration = self._a[rows, None] + np.cross(alpha, r) + second
         acceleration += np.cross(omega, np.cross(omega, r) + 2.0 * velocity)
         force = self._line.mu * acceleration + self.drag(rows)
+        if self._line.motion_drag:
+            force += self._line.motion_drag * (self._v[rows, None] + np.cross(omega, r) + velocity)
         return force, np.cross(r, force) + self._section_moment(rows, omega, alpha)
 
     def drag(self, rows: slice) -> Floats:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pliant.analysis.balance import Balance, Missing
     from pliant.analysis.implicit_equations import EvaluationPoint, ImplicitEquations
     from pliant.analysis.rest import Rest
+    from pliant.model.system import System
 
 Floats = NDArray[np.float64]
 
@@ -38,15 +39,19 @@ def sentences(balance: Balance, missing: Missing, rest: Rest, strengths: Mapping
     """How far to either side of the equilibrium friction lets each of these coordinates rest, to first order."""
     said = []
     for name, strength in strengths.items():
-        body, own = name.split(".")
-        link = balance.equations.system.links.get(body)
-        unit = effort_unit(balance.equations.system, name) if link is not None and own in link.rates else "N or N m"
+        holds = holding_effort(balance.equations.system, name, strength)
         far = _reach(balance, missing, rest, name, strength)
-        beside = (
-            f", so that it may rest up to {far:.3g} {'rad' if unit == 'N m' else 'm'} to either side" if far is not None else ""
-        )
-        said.append(f"friction holds {name} against up to {strength:.3g} {unit}{beside}")
+        unit = "rad" if holds.endswith("N m") else "m"
+        said.append(holds + (f", so that it may rest up to {far:.3g} {unit} to either side" if far is not None else ""))
     return said
+
+
+def holding_effort(system: System, name: str, strength: float) -> str:
+    """What friction holds, and against how much; name: of a coordinate, or of a motion in a closure."""
+    body, own = name.split(".")
+    link = system.links.get(body)
+    unit = effort_unit(system, name) if link is not None and own in link.rates else "N or N m"
+    return f"friction holds {name} against up to {strength:.3g} {unit}"
 
 
 def _reach(balance: Balance, missing: Missing, rest: Rest, name: str, strength: float) -> float | None:

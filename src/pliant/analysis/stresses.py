@@ -21,6 +21,7 @@ from pliant.model.section import Section
 from pliant.model.system import System
 from pliant.results.result import Result
 from pliant.results.sections import FORCES, STRESSES, with_quantities
+from pliant.scalar import Numbers
 
 if TYPE_CHECKING:
     import xarray
@@ -36,7 +37,7 @@ def stresses(
     result: Result,
     system: System | None = None,
     *,
-    stations: int | Sequence[float] | None = None,
+    stations: int | Numbers | None = None,
     beams: Sequence[str] | None = None,
     by: str = "balance",
 ) -> xarray.Dataset:

@@ -10,15 +10,20 @@ from pliant.beams.quadrature import gram, nodes
 from pliant.beams.shapes import Shapes
 from pliant.errors import ModelError
 from pliant.model.beam import Beam
-from pliant.model.damping import AirDrag, Damping, KelvinVoigt, ModalDamping, Rayleigh, RayleighRatios
+from pliant.model.damping import AirDrag, Damping, KelvinVoigt, ModalDamping, MotionDrag, Rayleigh, RayleighRatios
 
 Floats = NDArray[np.float64]
 
 
 def damping_matrices(beam: Beam, shapes: Shapes, mass: Floats, stiffness: Floats) -> dict[str, Floats]:
-    """The beam's damping matrices by kind: kelvin_voigt, air, rayleigh (the sum of both Rayleigh kinds), modal."""
+    """The beam's damping matrices by kind: kelvin_voigt, air, rayleigh (the sum of both Rayleigh kinds), modal.
+
+    Drag on the whole motion is not among them: see `fields.drag_integrals`.
+    """
     result: dict[str, Floats] = {}
     for damping in beam.dampings:
+        if isinstance(damping, MotionDrag):
+            continue
         name, matrix = _matrix(damping, beam, shapes, mass, stiffness)
         result[name] = result[name] + matrix if name in result else matrix
     return result
@@ -34,6 +39,7 @@ def _matrix(damping: Damping, beam: Beam, shapes: Shapes, mass: Floats, stiffnes
     if isinstance(damping, RayleighRatios):
         alpha, beta = rayleigh_from_ratios(damping, natural(mass, stiffness)[0])
         return "rayleigh", alpha * mass + beta * stiffness
+    assert isinstance(damping, ModalDamping)  # the last kind
     return "modal", _modal(damping, shapes, mass, stiffness)
 
 

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.beams.integrals import ShapeIntegrals
-from pliant.beams.quadrature import gram, nodes, rule
+from pliant.beams.quadrature import ROUND_OFF, gram, nodes, rule
 from pliant.beams.shapes import Shapes
 from pliant.model.beam import AUTO, Beam
 
@@ -82,6 +82,18 @@ def field_integrals(beam: Beam, shapes: Shapes, integrals: ShapeIntegrals) -> Fi
     pair[:] = np.trace(second, axis1=2, axis2=3)
     pair[1 : 1 + nf, 1 : 1 + nf] = integrals.modal_mass
     return FieldIntegrals(first, second, rotary_first, pair, (*pairs, *threes), forms)
+
+
+def drag_integrals(shapes: Shapes, beam: Beam, coefficient: float) -> tuple[Floats, Floats]:
+    """int c W_A and int c W_A W_B^T of all fields, with the drag c per length in place of the mass: (fields, 3), (fields, fields,
+    3, 3). No terms are left out, whatever the stiffening, so that drag never adds energy."""
+    x, weight = nodes(shapes.panels)
+    moves = fields_along(beam, shapes, x)[0]
+    count = moves.shape[1]
+    limit = np.full((count, count), ROUND_OFF)
+    limit[1 : 1 + shapes.count, 1 : 1 + shapes.count] = shapes.round_off
+    second = gram(weight, moves.reshape(len(x), -1), round_off=np.kron(limit, np.ones((3, 3)))).reshape(count, 3, count, 3)
+    return coefficient * np.einsum("x,xac->ac", weight, moves), coefficient * second.transpose(0, 2, 1, 3)
 
 
 def _put_third_order(mu: float, x: Floats, weight: Floats, fields: Floats, across: Floats, first: Floats, second: Floats) -> None:

@@ -98,7 +98,7 @@ def _put_given_mass(beam: Beam, second: Floats) -> None:
         last = first + len(labels(modes))
         if isinstance(modes, GivenModes) and modes.mass is not None:
             axis = "xyz".index(modes.plane)
-            second[first:last, first:last, axis, axis] = modes.mass
+            second[first:last, first:last, axis, axis] = np.array(modes.mass)
         first = last
 
 

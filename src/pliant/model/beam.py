@@ -25,6 +25,7 @@ from pliant.model.modes import (
 )
 from pliant.model.rigid import Payload
 from pliant.model.section import Section
+from pliant.scalar import Numbers
 
 THEORIES = ("euler-bernoulli", "timoshenko")
 AUTO = "auto"
@@ -48,7 +49,7 @@ class Beam:
     modes: Sequence[ModeSet] | ModeSet
     damping: Sequence[Damping] | Damping = ()
     mass_per_length: float | None = None  # kg/m
-    rotary_inertia: float | Sequence[float] | None = None  # kg m
+    rotary_inertia: float | Numbers | None = None  # kg m
     payload: Payload | None = None
     stiffening: str = AUTO  # foreshortening by bending: auto, none, linear (in the modes), full, cubic, as-published
 
@@ -206,7 +207,7 @@ class Beam:
             raise ModelError(f"{part}: mass_per_length or material.density must be given, got neither")
         if self.rotary_inertia is None:
             return
-        if isinstance(self.rotary_inertia, Sequence):
+        if check.several(self.rotary_inertia):
             triple = check.numbers(part, "rotary_inertia", self.rotary_inertia, 3, "kg m")
             for k, value in enumerate(triple):
                 check.not_negative(part, f"rotary_inertia[{k}]", value, "kg m")

@@ -27,7 +27,7 @@ MOST_JUDGED = 500  # rates up to which M is checked at all
 SINGULAR = 1e-14  # per rate: an eigenvalue of the scaled M that is round-off
 HARDLY = 1e-4  # the same for a run that could not go on, which is as close to the singular state as its steps can get
 CHUNK = 64  # states evaluated at once
-FAST = 1e8  # size of the trial rates when prescribed motions have kinetic energy, which must not count
+FAST = 1e8  # size of the trial rates when prescribed motions or rotors have kinetic energy, which must not count
 
 
 class Resistance:
@@ -40,7 +40,8 @@ class Resistance:
         self._groups, self._pairs = judged_rates(traced)
         self._names = [traced.tree.rates[k] for k in traced.free_v]
         self._largest = np.zeros(len(self._names))  # the largest diagonal entries so far, for scale
-        self._prescribes = bool(traced.tree.prescribed)
+        rotors = any(drive.motor.is_elastic for drive in traced.system.motors.values())  # behind elastic gears
+        self._others_move = rotors or bool(traced.tree.prescribed)
 
     def unresisted(self, t: float, y: Floats, p: Floats, nothing: float = SINGULAR) -> str | None:
         """The coordinates, by name, of a motion without inertia; None if there is none.
@@ -75,7 +76,7 @@ class Resistance:
 
     def _quadratic(self, t: float, y: Floats, p: Floats, rates: Floats) -> Floats:
         """v^T M v for every row of rates."""
-        if not self._prescribes:
+        if not self._others_move:
             return 2.0 * self._energies(t, y, p, rates)
         both = self._energies(t, y, p, FAST * rates) + self._energies(t, y, p, -FAST * rates)
         return np.asarray((both - 2.0 * self._energies(t, y, p, np.zeros((1, rates.shape[1])))) / FAST**2)
