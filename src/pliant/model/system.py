@@ -162,6 +162,9 @@ class System:
     OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("name", "segmented", "held", "problem", "undriven")
     ADDED_LATER: ClassVar[tuple[str, ...]] = ("held", "problem", "undriven", "baumgarte")
 
+    # Of a file: by SI unit, the unit in which it writes such numbers, and its size. Not annotated, since it is no part of a model.
+    shown_units = dict[str, tuple[str, float]]()  # noqa: RUF012 - replaced, never changed
+
     name: str
     gravity: Numbers  # m/s^2
     # Relative to the mechanism's size (or 1 rad). A constraint row that other rows imply to within this tolerance is dropped; its

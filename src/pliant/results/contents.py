@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pliant.results.contacts import ContactTable
 from pliant.results.drawing import Drawing
 from pliant.results.ledger import Extremes
+from pliant.results.shown_units import ShownUnits
 from pliant.results.state import FinalState
 
 if TYPE_CHECKING:  # xarray takes half a second to import
@@ -53,6 +54,12 @@ class ResultContents:
     extremes: Extremes | Any = None  # extremes of the ledger and of loads between saved rows
     parameters: dict[str, float] = field(default_factory=dict)  # values of the System's parameters in this run, SI
     sections: xarray.Dataset | Any = None  # section forces and stresses of the beams, if added by `with_sections`
+
+    @property
+    def shown_units(self) -> ShownUnits:
+        """By SI unit, the unit in which tables and plots show such numbers, and its size: as the model file writes them."""
+        known = self.provenance.get("settings", {}).get("shown_units", {})
+        return {si: (str(unit), float(size)) for si, (unit, size) in known.items()}
 
     @cached_property
     def provenance(self) -> Mapping[str, Any]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.results.drawing import GROUND, BodyDrawing
+from pliant.results.shown_units import shown_unit
 from pliant.results.table import AXES
 from pliant.show.plot.labels import Labels
 from pliant.show.plot.style import ALARM, INK, PALETTE, QUIET
@@ -50,7 +51,11 @@ class Sketch:
 
     def prepare(self, panel: Any) -> None:
         """Limits, equal scales, names and units of the axes, and the ground."""
-        names = [f"{AXES[k]}, m" for k in self.axes]
+        size, unit = shown_unit("m", self.scene.result.shown_units)
+        names = [f"{AXES[k]}, {unit}" for k in self.axes]
+        for axis in (panel.xaxis, panel.yaxis, *(() if self.scene.flat else (panel.zaxis,))):
+            if size != 1.0:
+                axis.set_major_formatter(lambda x, _: f"{x / size:.6g}".replace("-", "\N{MINUS SIGN}"))
         panel.set(xlabel=names[0], ylabel=names[1], xlim=(self.low[0], self.high[0]), ylim=(self.low[1], self.high[1]))
         if self.scene.flat:
             panel.set_aspect("equal")
@@ -137,6 +142,7 @@ class Sketch:
         times, names = np.array([t]), self.scene.result.labels["coordinate"]
         positions = self.scene.positions(times, deformed=False)
         turns = matrices(self.scene.times(times).take(self.scene.orientations)[0])
+        size, unit = shown_unit("m", self.scene.result.shown_units)
         labels = Labels(panel) if self.scene.flat else None
         ends = [found[0][[0, min(1, len(found[0]) - 1)]] for found in positions]  # root and tip of each body
         tips = self._draw_axes(panel, labels, np.zeros(3), np.eye(3), QUIET)
@@ -148,7 +154,7 @@ class Sketch:
             if outlined or length <= SHORT * self.size:
                 self._write(panel, labels, root, body.name, colour)
             else:
-                self._write(panel, labels, root, f"{body.name}, {length:.4g} m", colour, tip)
+                self._write(panel, labels, root, f"{body.name}, {length / size:.4g} {unit}", colour, tip)
         for axis, end in zip(self.axes, tips, strict=True):
             self._write(panel, labels, end, AXES[axis], QUIET)
         for body, (root, _) in zip(self.scene.drawing.bodies, ends, strict=True):
