@@ -14,7 +14,7 @@ import nbformat
 
 DOCS = Path(__file__).parent
 NOTEBOOK, PAGE, PICTURES = DOCS / "notebooks" / "thesis.ipynb", DOCS / "notebooks" / "thesis.md", DOCS / "pictures" / "thesis"
-SHOWN = re.compile(r"^```text\n.*?^```\n\n|^!\[.*\]\(.*\)\n\n", re.MULTILINE | re.DOTALL)  # outputs on the page
+SHOWN = re.compile(r"^```text\n.*?^```\n\n|^!\[[^\n]*\n\n", re.MULTILINE | re.DOTALL)  # outputs on the page
 
 
 def executed(folder: Path) -> Any:
