@@ -148,12 +148,14 @@ BY_CLASS = {
     "Equations.values": "values of the parameters",
     "Symbolic.values": "values of the parameters",
     "AirDrag.coefficient": "drag gamma per unit length",
+    "MotionDrag.coefficient": "drag c per unit length",
     "KelvinVoigt.coefficient": "viscosity Kv",
     "Damper.coefficient": "damping c",
     "Ambrosio.v0": "slip speed up to which there is no friction",
     "Ambrosio.v1": "slip speed from which friction is full",
     "BengisuAkay.v0": "slip speed at which friction is largest",
     "Beam.theory": "beam theory",
+    "Beam.tip_section": "section at the tip of a tapered beam; without it, the beam is uniform",
     "Beam.damping": "one kind of damping or a list",
     "Beam.stiffening": "how bending shortens the beam",
     "Beam.rotary_inertia": "rotary inertia per unit length: J about y and z, or (Jx, Jy, Jz)",
@@ -283,8 +285,8 @@ BY_CLASS = {
     "TelescopicBeam.on_sleeve_end": "what happens at the end of the sleeve",
     "TelescopicBeam.end_stiffness": "stiffness of the end spring",
     "TelescopicBeam.sleeve_mass": "mass of the sleeve",
-    "TelescopicBeam.friction": "friction law between sleeve and arm",
-    "TelescopicBeam.preload": "constant normal force of the friction",
+    "TelescopicBeam.friction": "friction law between sleeve and arm, or a `JointFriction` pressed by the reaction",
+    "TelescopicBeam.preload": "constant normal force of a friction law",
     "TelescopicBeam.damping": "one kind of damping or a list",
     "TelescopicBeam.motion": "the free length as a function of time",
     "VariablePrecisionRK4.rtol": "relative tolerance near contact",
@@ -315,7 +317,7 @@ def _type(field: Any) -> str:
 
 
 def _unit(kind: type, field: Any) -> str:
-    number = re.search(r"float|int|Sequence|Mapping|tuple|Any|Vector", str(field.type))
+    number = re.search(r"float|int|Sequence|Numbers|Mapping|tuple|Any|Vector", str(field.type))
     unit = field_unit(kind, field.name) if number and kind.__module__.startswith(("pliant.model", "pliant.integrate")) else None
     return "-" if unit in (None, "1") else str(unit)
 

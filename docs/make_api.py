@@ -88,7 +88,7 @@ def _paths(stem: str) -> Iterator[str]:
     for name in pl.__all__:
         thing = getattr(pl, name)
         module = getattr(thing, "__module__", None)
-        if isinstance(thing, type(pl)):  # pliant.plot
+        if inspect.ismodule(thing):  # pliant.plot
             if _page(thing.__name__) == stem:
                 yield thing.__name__
         elif module is not None and hasattr(thing, "__name__") and _page(module) == stem:

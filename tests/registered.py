@@ -174,6 +174,7 @@ DAMPING: Examples[type, Any] = Examples(
     {
         damping.KelvinVoigt: damping.KelvinVoigt(1e7),
         damping.AirDrag: damping.AirDrag(2.0),
+        damping.MotionDrag: damping.MotionDrag(2.0),
         damping.Rayleigh: damping.Rayleigh(alpha=1.0, beta=1e-3),
         damping.RayleighRatios: damping.RayleighRatios(ratios=(0.01, 0.02)),
         damping.ModalDamping: damping.ModalDamping(0.02),

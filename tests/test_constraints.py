@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from scipy.linalg import expm
 
 import pliant as pl
 
@@ -243,14 +244,110 @@ def test_wrong_formulas_are_refused_with_a_sentence(formula, kind, words) -> Non
         pl.simulate(system, 0.1)
 
 
-def test_what_cannot_treat_speeds_says_so() -> None:
-    for call in (pl.equilibrium, pl.linearise):
-        with pytest.raises(pl.ModelError, match="constraint 'blade': kind must not be non-holonomic for an equilibrium or a lin"):
-            call(sleigh())
-    with pytest.raises(pl.ModelError, match="TwoLoop"):
-        pl.simulate(sleigh(), 0.1, method=pl.TwoLoop(rtol=1e-6, atol=1e-9))
+def test_springs_cannot_hold_speeds() -> None:
     with pytest.raises(pl.ModelError, match="no spring can act on a speed"):
         sleigh().constrain("soft", sideways, "nonholonomic", by="springs", stiffness=1e3)
+
+
+@pytest.mark.parametrize(
+    "make", [sleigh, lambda: coin(0.2, 2.0, -4.0)]
+)  # speeds alone; with a height that is closed at every stage
+def test_two_loops_solve_for_rates_that_constraints_of_speeds_determine(make) -> None:
+    run, other = (pl.simulate(make(), 0.5, save=0.25, method=method) for method in (pl.TwoLoop(rtol=1e-9, atol=1e-11), FINE))
+    assert run.ok and run.values["q"] == pytest.approx(other.values["q"], abs=3e-8)
+    assert run.values["multiplier"] == pytest.approx(other.values["multiplier"], abs=1e-6)
+
+
+# ---- at rest and in small motions
+
+
+def tied(damping: float = 0.0, **start) -> pl.System:
+    """A sleigh on a slope, tied to a spring."""
+    system = pl.System("tied", gravity=(0, -2.0))
+    body = system.add("body", pl.RigidBody(mass=2.0, inertia=0.3, com=(0.3, 0)), joint=pl.Planar(**({"angle": 0.3} | start)))
+    system.constrain("blade", sideways, "nonholonomic")
+    system.strut("rope", body.at((0.4, 0.0)), system.ground.moved((1.0, 0.8)), stiffness=40.0, rest=0.5, damping=damping)
+    return system
+
+
+def test_a_sleigh_rests_where_its_blade_can_carry_the_forces_one_position_of_many() -> None:
+    rest = pl.equilibrium(tied())
+    x, y, angle = (rest[f"body.{name}"] for name in ("x", "y", "angle"))
+    along, across = np.array([math.cos(angle), math.sin(angle)]), np.array([-math.sin(angle), math.cos(angle)])
+    rope = np.array([1.0, 0.8]) - (np.array([x, y]) + 0.4 * along)
+    pull = 40.0 * (np.linalg.norm(rope) - 0.5) * rope / np.linalg.norm(rope)
+    force = pull + np.array([0.0, -4.0])
+    assert force @ along == pytest.approx(0.0, abs=1e-9)  # all that moves it acts across the blade, and not about it
+    assert 0.4 * pull @ across - 0.3 * 4.0 * math.cos(angle) == pytest.approx(0.0, abs=1e-9)
+    assert abs(rest["multiplier"][0]) == pytest.approx(abs(force @ across), rel=1e-9) and abs(force @ across) > 0.1
+    assert rest.stable and "one of many: 'blade' holds speeds but no position" in rest.message
+    assert np.ptp(pl.simulate(tied(), 0.5, start=rest).values["q"], axis=0) == pytest.approx(np.zeros(3), abs=1e-9)
+
+
+def test_small_motions_of_a_sleigh_at_rest_are_the_differences_of_runs() -> None:
+    """Three coordinates, but two rates: the third follows from the blade."""
+    rest = pl.equilibrium(tied(damping=3.0))
+    linear = pl.linearise(tied(damping=3.0), at=rest)
+    assert linear.states == ("body.x", "body.y", "body.angle", "rate of body.x", "rate of body.angle")
+    assert linear.M.shape == (2, 2) and linear.K.shape == (2, 3)
+    at, dt, step = np.array([rest[name] for name in linear.states[:3]]), 0.05, 1e-5
+
+    def end(change):
+        q, slope = at + change[:3], math.tan(at[2] + change[2])
+        run = pl.simulate(tied(damping=3.0, position=(q[0], q[1]), angle=q[2], velocity=(change[3], change[3] * slope),
+                               rate=change[4]), dt, save=dt, method=FINE)  # fmt: skip
+        return np.append(run.values["q"][-1], run.values["v"][-1][[0, 2]])
+
+    differences = np.array([(end(change) - end(-change)) / (2.0 * step) for change in step * np.eye(5)]).T
+    assert differences == pytest.approx(expm(dt * linear.A), abs=1e-8)
+
+
+@pytest.mark.parametrize("speed", [1.5, -1.5])
+def test_a_sleigh_in_straight_motion_is_stable_only_with_its_mass_ahead(speed) -> None:
+    """Its heading changes by exp(-m a v t/(I + m a^2)): Neimark and Fufaev 1972."""
+    system = pl.System("sleigh", gravity=(0, 0))
+    system.add("body", pl.RigidBody(mass=2.0, inertia=0.3, com=(0.4, 0)), joint=pl.Planar(velocity=(speed, 0.0)))
+    system.constrain("blade", sideways, "nonholonomic")
+    poles = pl.linearise(system, at="start").modes().eigenvalues
+    assert poles[np.argmax(np.abs(poles))] == pytest.approx(-2.0 * 0.4 * speed / (0.3 + 2.0 * 0.4**2), rel=1e-9)
+
+
+@pytest.mark.parametrize("spin", [2.0, 3.5])
+def test_an_upright_disk_rolls_stably_if_its_spin_exceeds_the_root_of_g_over_3r(spin) -> None:
+    """Lean: (A + m r^2) x'' + (C (C + m r^2) w^2/A - m g r) x = 0, of a disk with the inertias A and C = 2 A."""
+    radius = 0.3
+    a, c = 0.25 * radius**2, 0.5 * radius**2
+    system, none = pl.System("disk", gravity=(0, 0, -G)), pl.RigidBody(mass=0.0, inertia=(0.0, 0.0, 0.0))
+    on = system.add("carrier", none, joint=pl.Planar(velocity=(spin * radius, 0.0)))
+    on = system.add("height", none, joint=pl.Prismatic(axis="z", displacement=radius), on=on.root)
+    on = system.add("fork", none, joint=pl.Revolute(axis="x"), on=on.root)
+    disk = system.add("disk", pl.RigidBody(mass=1.0, inertia=(a, c, a)), joint=pl.Revolute(axis="y", rate=spin), on=on.root)
+    system.roll("rim", disk.root, radius, pl.Plane(normal=(0, 0, 1)), axis="y")
+    poles = pl.linearise(system, at="start").modes().eigenvalues
+    expected = np.sqrt(complex(G * radius - c * (c + radius**2) * spin**2 / a) / (a + radius**2))
+    assert (expected.real == 0.0) == (spin > math.sqrt(G / (3.0 * radius)))
+    assert np.min(np.abs(poles - expected)) < 1e-6 and np.max(poles.real) == pytest.approx(expected.real, abs=1e-6)
+
+
+def test_a_gear_of_rates_rests_and_swings_as_a_gear() -> None:
+    gear = two_pendulums(lambda system: system.close("gear", "gear", "a.angle", "b.angle", ratio=-2.0))
+    speeds = two_pendulums(
+        lambda system: system.constrain("gear", lambda t, q, v: v["a.angle"] + 2.0 * v["b.angle"], "nonholonomic", unit="rad")
+    )
+    rests = [pl.equilibrium(system) for system in (gear, speeds)]
+    assert rests[1].values["q"] == pytest.approx(rests[0].values["q"], abs=1e-9)
+    assert rests[1].values["reaction_moment"] == pytest.approx(rests[0].values["reaction_moment"], abs=1e-9)
+    modes = [pl.linearise(system, at=rest).modes() for system, rest in zip((gear, speeds), rests, strict=True)]
+    assert modes[1].frequencies == pytest.approx([0.0, *modes[0].frequencies], rel=1e-9)  # it may rest anywhere along one direction
+
+
+def test_what_cannot_rest_says_so() -> None:
+    with pytest.raises(pl.SolveError, match=r"nothing holds body\.x"):
+        pl.equilibrium(sleigh())
+    system = sleigh()
+    system.constrain("belt", lambda t, q, v: v["body.x"] - pl.sin(t), "nonholonomic")
+    with pytest.raises(pl.ModelError, match="constraint 'belt': formula must have no term without rates for an equilibrium"):
+        pl.equilibrium(system)
 
 
 def test_files_hold_constraints_as_formulas() -> None:

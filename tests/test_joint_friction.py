@@ -457,3 +457,93 @@ def test_inverse_dynamics_asks_the_drive_for_the_friction_too():
                     2.0 * (0.4 * np.cos(angle) - 0.4 * rate**2 * np.sin(angle) + G))  # fmt: skip
     friction = 0.05 * 0.3 * load * np.tanh(0.05 * rate / 0.1)
     assert run.values["effort"][:, 0] == pytest.approx(0.42 + 2.0 * G * 0.4 * np.cos(angle) + friction, rel=1e-12)
+
+
+# ---- sleeves
+
+
+SLEEVE = 0.7  # kg
+ARM = 2.0  # kg, and 1 m long, as its sleeve
+
+
+def boom(system, friction, extension=0.6, rate=0.0, joint=None):
+    """A telescopic link that only twists, so that its arm is rigid in the plane."""
+    body = pl.TelescopicBeam(length=1.0, section=pl.Section.tube(outer=0.012, inner=0.010), material=pl.ALUMINIUM, rate=rate,
+                             modes=pl.TorsionModes("cf", 1), mass_per_length=ARM, sleeve_mass=SLEEVE, extension=extension,
+                             friction=pl.JointFriction(friction))  # fmt: skip
+    return system.add("boom", body, joint=joint or pl.Weld())
+
+
+def test_an_arm_slides_in_its_sleeve_until_the_forces_of_its_two_lips_have_stopped_it():
+    """Lips b = L - l apart carry m g L/(2 b) at the mouth and the rest inside: together m g l/(L - l) where l > L/2."""
+    start, speed, mu = 0.55, 1.0, 0.3
+    system = pl.System("slide", gravity=(0, -G))
+    boom(system, DRY, start, speed)
+    run = pl.simulate(system, 1.0, save=0.05, method=TIGHT)
+    lengths = run["boom.extension"]
+    assert run.values["joint_load"][:, 0] == pytest.approx(ARM * G * lengths / (1.0 - lengths), rel=1e-12)
+    lost = mu * G * ((-lengths - np.log(1.0 - lengths)) - (-start - math.log(1.0 - start)))
+    assert run["v", "boom.extension"] ** 2 == pytest.approx(np.maximum(speed**2 - 2.0 * lost, 0.0), abs=1e-9)
+    assert len(instants(run, "sticks")) == 1 and lost[-1] == pytest.approx(0.5 * speed**2, abs=1e-9)
+    assert run.ledger.work["boom.extension friction"][-1] == pytest.approx(-0.5 * ARM * speed**2, rel=1e-9)
+
+
+@pytest.mark.parametrize(("factor", "slides"), [(0.99, True), (1.01, False)])
+def test_a_drawer_locks_if_mu_exceeds_half_the_guide_over_the_offset_however_hard_it_is_pulled(factor, slides):
+    offset, length = 0.5, 0.6
+    mu = factor * (1.0 - length) / (2.0 * offset)
+    system = pl.System("drawer", gravity=(0, 0))
+    drawer = boom(system, pl.DryFriction(mu_static=mu, mu_kinetic=mu), length)
+    system.force("pull", drawer.tip.moved((0.0, offset)), (-1000.0, 0.0))
+    run = pl.simulate(system, 0.01, save=0.01)
+    assert run.ok and (run["boom.extension"][-1] < length - 1e-4) == slides
+    assert run.values["joint_load"] == pytest.approx(1000.0 * 2.0 * offset / (1.0 - run["boom.extension"][:, None]), rel=1e-9)
+
+
+def strut(system, root, tip):
+    system.strut("cylinder", root.moved((0.5, 0.0)), system.ground.moved((0.2, -0.5)), stiffness=300.0, rest=0.3)
+
+
+def hanging(system, root, tip):
+    for name, frame in (("inner", root.moved((0.5, 0.0))), ("outer", tip)):
+        system.add(name, pl.RigidBody.rod(0.4, 0.9), joint=pl.Revolute(angle=-1.0, rate=2.0), on=frame)
+    system.moment("twist", root, 4.0)
+
+
+def guided(system, root, tip):
+    at, rise = root.moved((0.5, 0.0)), 0.5 * 1.1 * math.cos(0.3)
+    system.constrain("line", lambda t, q, v: q.position(at)[1] - 0.5 * math.sin(0.3) - rise * t)
+
+
+def propped(system, root, tip):
+    at = root.moved((0.7, 0.1))
+    x, y = 0.7 * math.cos(0.3) - 0.1 * math.sin(0.3), 0.7 * math.sin(0.3) + 0.1 * math.cos(0.3)
+    leg = system.add("leg", pl.RigidBody.rod(math.hypot(x, y), 0.9), joint=pl.Revolute(angle=math.atan2(y, x), rate=1.1))
+    system.close("pin", "revolute", leg.tip, at)
+
+
+@pytest.mark.parametrize("held", [strut, hanging, guided, propped])
+def test_what_holds_a_sleeve_does_not_press_its_arm(held):
+    """The lips' forces are those of the same mechanism out of two rigid bodies, whatever acts on the sleeve or on the arm."""
+    telescopic, rigid = pl.System("boom", gravity=(0, -G)), pl.System("two bodies", gravity=(0, -G))
+    turning = pl.Revolute(angle=0.3, rate=1.1)
+    link = boom(telescopic, pl.Coulomb(mu=1e-13), 0.6, 0.5, turning)
+    sleeve = rigid.add("sleeve", pl.RigidBody.rod(1.0, SLEEVE), joint=turning)
+    arm = rigid.add("arm", pl.RigidBody.rod(1.0, ARM), joint=pl.Prismatic(displacement=0.6, rate=0.5), on=sleeve.root)
+    held(telescopic, link.root, link.tip)
+    held(rigid, sleeve.root, arm.tip)
+    run, other = (pl.simulate(system, 1e-3, save=1e-3) for system in (telescopic, rigid))
+    angles, lengths = other["sleeve.angle"], other["arm.displacement"]
+    force, moment = other["reaction_force", "arm"], other["reaction_moment", "arm"][:, 2]  # about the arm's inner end
+    across, mouth = force[:, 1] * np.cos(angles) - force[:, 0] * np.sin(angles), moment / (1.0 - lengths)
+    assert run.values["joint_load"][:, 0] == pytest.approx(np.abs(mouth) + np.abs(across - mouth), rel=1e-9)
+
+
+def test_friction_in_a_sleeve_holds_its_arm_beside_the_equilibrium():
+    system = pl.System("held", gravity=(0, -G))
+    boom(system, DRY, 0.62)
+    system.drive("winch", "boom.extension", lambda t, q, v: 500.0 * (0.6 - q["boom.extension"]))
+    rest = pl.equilibrium(system)
+    assert rest["boom.extension"] == pytest.approx(0.6)
+    assert rest.friction["boom.extension"] == pytest.approx(0.4 * ARM * G * 0.6 / 0.4, rel=1e-9)
+    assert "friction holds boom.extension against up to 11.8 N, so that it may rest up to 0.0235 m to either side" in rest.message

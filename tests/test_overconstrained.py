@@ -301,3 +301,13 @@ def test_a_run_that_is_repeated_with_other_rows_goes_everywhere(tmp_path):
     slopes = pl.sensitivities(system, 8.0, ["mass"], of="q", save=0.5)
     above, below = (pl.simulate(system, 8.0, method=TIGHT, save=0.5, parameters={"mass": m})["a.angle"] for m in (2.0001, 1.9999))
     assert slopes.ok and np.allclose(slopes.table["q"].values[:, 0, 0], (above - below) / 2e-4, atol=1e-7)
+
+
+def test_the_limits_of_a_run_hold_for_its_repetitions_too_and_these_are_said():
+    free = pl.simulate(coaxial_arms(0.0), 8.0, method=TIGHT)
+    assert free.ok and free.stats["repeated"] == 1
+    needed = free.stats["steps"] + free.stats["rejected"]  # of the repetition alone
+    short = pl.simulate(coaxial_arms(0.0), 8.0, method=TIGHT, max_steps=needed + 1)
+    assert not short.ok and f"{needed + 1} steps" in short.message and short.stats["repeated"] == 1
+    tried = pl.simulate(coaxial_arms(0.0), 8.0, method=TIGHT, max_steps=10)
+    assert "repeated" not in tried.stats and "repeated" not in pl.simulate(coaxial_arms(-1.0), 0.1).stats

@@ -1,5 +1,6 @@
 """What is given to a public function instead of a mechanism, numbers, names or files is answered with a sentence of pliant's."""
 
+import contextlib
 import inspect
 from pathlib import Path
 
@@ -42,6 +43,79 @@ def test_wrong_arguments_are_answered_with_a_sentence(name, tmp_path, monkeypatc
                 assert str(trouble)
 
 
+@pytest.fixture(scope="module")
+def made():
+    """One object of every class whose methods a user calls."""
+    system = pendulum()
+    run, linear = pl.simulate(system, 0.02, save=0.005), pl.linearise(system, inputs=["rod.angle"])
+    data = {"time": run.time[1:], "rod.angle": run["rod.angle"][1:]}
+    return {
+        "result": run, "run": pl.start(system), "system": system, "equilibrium": pl.equilibrium(system), "linear": linear,
+        "modes": linear.modes(), "sensitivities": pl.sensitivities(system, 0.02, ["m"]), "seen": pl.start(system).observe(),
+        "fit": pl.fit(system, data, ["m"]), "report": pl.report(run), "contacts": run.contacts, "equations": pl.equations(system),
+    }  # fmt: skip
+
+
+READ = ("__getitem__", "__contains__", "get")
+METHODS = {
+    "result": (*READ, "of_body", "rate", "show", "to_csv", "to_matlab", "to_netcdf", "from_netcdf", "keeps", "with_sections"),
+    "run": ("step", "restore"), "seen": READ, "equilibrium": (*READ, "of_body"), "fit": ("confidence",), "report": ("of", "to_csv"),
+    "system": ("add", "close", "contact", "drive", "event", "force", "handle", "spring", "state", "strut", "sampled", "constrain"),
+    "linear": ("frequency_response",), "modes": ("animated", "shape", "moving", "pole"), "sensitivities": ("at_end",),
+    "contacts": ("to_csv",), "equations": ("write_c", "write_casadi"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("title", METHODS)
+def test_wrong_arguments_of_methods_are_answered_with_a_sentence(title, made, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in METHODS[title]:
+        method = getattr(made[title], name, None)
+        if method is None:
+            assert title == "system"  # not every name is a method in every version
+            continue
+        for parameter in (parameters := [p for p in inspect.signature(method).parameters.values() if p.kind != p.VAR_POSITIONAL]):
+            for wrong in WRONG:
+                given = {p.name: wrong for p in parameters if p.default is p.empty or p is parameter}
+                with contextlib.suppress(pl.PliantError, OSError):
+                    method(*given.values()) if name.startswith("__") else method(**given)
+
+
+def test_a_start_is_given_by_names_in_every_call_that_starts_a_run():
+    system, start = pendulum(), {"rod.angle": 0.3, ("v", "rod.angle"): 1.5}
+    run = pl.simulate(system, 0.1, start=start)
+    assert run["rod.angle"][0] == 0.3 and run["v", "rod.angle"][0] == 1.5 and run.provenance["settings"]["start"] == str(start)
+    stepped = pl.start(system, start=start)
+    assert stepped.q[0] == 0.3 and stepped.v[0] == 1.5
+    assert pl.sensitivities(system, 0.1, ["m"], start=start).result["rod.angle"][-1] == run["rod.angle"][-1]
+    many = pl.ensemble(system, 0.1, starts={"rod.angle": [0.3, 0.4], ("v", "rod.angle"): 1.5}, loop="general")
+    assert many["q_end"].values[0, 0] == run["rod.angle"][-1]
+    data = {"time": run.time[1:], "rod.angle": run["rod.angle"][1:]}
+    assert pl.fit(system, data, ["m"], start=start).noise["rod.angle"] < 1e-9
+    for wrong, words in (({"rod.angel": 0.3}, "simulate: starts must be free coordinates .*did you mean 'rod.angle'"),
+                         ({"rod.angle": "x"}, r"simulate: start\['rod.angle'\] must be")):  # fmt: skip
+        with pytest.raises(pl.ModelError, match=words):
+            pl.simulate(system, 0.1, start=wrong)
+
+
+def test_progress_is_a_function_or_a_bar_in_every_call_that_may_take_long(monkeypatch):
+    system, told = pendulum(), []
+    data = {"time": [0.05, 0.1], "rod.angle": pl.simulate(system, 0.1, save=[0.05, 0.1])["rod.angle"]}
+    calls = [
+        lambda progress: pl.simulate(system, 0.1, progress=progress),
+        lambda progress: pl.sensitivities(system, 0.1, ["m"], progress=progress),
+        lambda progress: pl.ensemble(system, 0.1, parameters={"m": [1.0, 2.0]}, progress=progress),
+        lambda progress: pl.sweep(system, {"m": [1.0, 2.0]}, {"t_end": 0.1}, progress=progress),
+        lambda progress: pl.fit(system, data, ["m"], progress=progress),
+        lambda progress: pl.optimise(system, lambda run: run.final("rod.angle"), ["m"], t_end=0.1, progress=progress, max_runs=3),
+    ]
+    for call in calls:
+        call(True), call(False), call(lambda *words: told.append(words))
+        with pytest.raises(pl.ModelError, match="progress must be a function"):
+            call(3)
+    assert len(told) >= 4
+
+
 def test_a_path_or_a_model_stands_for_its_system(tmp_path):
     file = tmp_path / "pendulum.yaml"
     file.write_text(pl.dump_model(pendulum()), encoding="utf-8")
@@ -69,3 +143,10 @@ def test_what_is_no_file_is_refused_by_name():
         pl.simulate(3, 1.0)
     with pytest.raises(pl.PliantError, match=r"nowhere.yaml"):
         pl.simulate(Path("nowhere.yaml"), 1.0)
+
+
+def test_parameters_are_values_by_name_in_every_call():
+    system, values = pendulum(), {"m": 2.5}
+    assert pl.sensitivities(system, 0.1, values).result.parameters == values
+    assert pl.fit(system, {"time": [0.1], "rod.angle": [0.0]}, values).names == ("m",)
+    assert pl.optimise(system, lambda run: run.final("rod.angle"), values, t_end=0.1).runs >= 1

@@ -268,7 +268,8 @@ def test_in_a_tree_in_space_roots_carry_their_reactions(spatial):
 def spatial():
     """Two links in space on all kinds of modes, rotary inertia, a payload off the axis, loads that follow time and state."""
     sets = [pl.Modes("cf", 2), pl.Modes("cf", 2, plane="z"), pl.TorsionModes("cf", 1), pl.AxialModes("cf", 1)]
-    beam = pl.Beam(length=0.7, section=FLAT, material=pl.STEEL, theory="timoshenko", modes=sets, damping=pl.KelvinVoigt(2e5),
+    beam = pl.Beam(length=0.7, section=FLAT, material=pl.STEEL, theory="timoshenko", modes=sets,
+                   damping=[pl.KelvinVoigt(2e5), pl.MotionDrag(20.0)],
                    stiffening="full", payload=pl.Payload(mass=0.2, inertia=1e-3, offset=(0.02, 0.03, -0.04)))  # fmt: skip
     system = pl.System("in space", gravity=(0.3, -0.5, -G))
     first = system.add("first", beam, joint=pl.Revolute(rate=3.0, axis="y", spring=pl.Spring(2.0, 0.1)))
@@ -337,7 +338,8 @@ def test_a_telescopic_link_that_swings_and_slides_carries_its_reaction():
     """The free part by stations, and with the sleeve, the arm in it and what leaves its mouth, all of the joint's reaction."""
     system = pl.System("crane", gravity=(0.4, -G, 1.0))
     soft = pl.Material(E=4e9, density=7800.0, nu=0.3)  # so that stretch and twist count as they leave the mouth
-    system.add("jib", telescopic(rate=0.8, material=soft), joint=pl.Spherical(angular_velocity=(2.0, 1.0, -3.0)))
+    jib = telescopic(rate=0.8, material=soft, damping=pl.MotionDrag(30.0))
+    system.add("jib", jib, joint=pl.Spherical(angular_velocity=(2.0, 1.0, -3.0)))
     system.drive("push", "jib.extension", 5.0)
     result = pl.simulate(system, 0.1, save=0.01)
     assert abs(result["jib.extension"] - 0.6).max() > 0.05 and abs(result["jib.torsion1"]).max() > 1e-4

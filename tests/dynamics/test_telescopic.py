@@ -371,7 +371,7 @@ WRONG = {
     "damping twice": (lambda: planar(damping=[pl.AirDrag(1.0), pl.AirDrag(2.0)]),
                       "TelescopicBeam: damping must contain each kind of damping at most once, got ['AirDrag', 'AirDrag']"),
     "damping by two frequencies": (lambda: planar(damping=pl.RayleighRatios(ratios=(0.01, 0.01))),
-                                   "TelescopicBeam: damping[0] must be one of KelvinVoigt, AirDrag, Rayleigh, ModalDamping"),
+                                   "TelescopicBeam: damping[0] must be one of KelvinVoigt, AirDrag, MotionDrag, Rayleigh"),
     "ratios of other modes": (lambda: planar(damping=pl.ModalDamping((0.1, 0.1, 0.1))),
                               "TelescopicBeam: damping[0].ratios must be 2 numbers, got (0.1, 0.1, 0.1)"),
     "motion as a number": (lambda: planar(motion=0.5), "TelescopicBeam: motion must be a function of t"),

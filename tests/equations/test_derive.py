@@ -6,6 +6,7 @@ import ctypes
 import json
 import shutil
 import subprocess
+from types import SimpleNamespace
 
 import casadi as ca
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 
 import pliant as pl
 from mechanisms import branched_tree, floating_base, planar_link, spatial_arm
+from pliant.equations import symbolic
 from pliant.equations.c_source import identifier
 from pliant.equations.derive import Equations
 from pliant.gallery.falling_chain import falling_chain
@@ -91,7 +93,8 @@ def written_beam(modes: str = "cf") -> pl.System:
     material = pl.Material(E=modulus, density=7800.0)
     payload = pl.Payload(mass=pl.Parameter("payload", 0.5), inertia=0.01)
     beam = pl.Beam(length=length, section=pl.Section.rectangle(0.02, 0.01), material=material, theory="euler-bernoulli",
-                   modes=pl.Modes(modes, 2), damping=pl.AirDrag(pl.Parameter("drag", 0.0)), payload=payload)  # fmt: skip
+                   modes=pl.Modes(modes, 2), payload=payload,
+                   damping=[pl.AirDrag(pl.Parameter("drag", 0.0)), pl.MotionDrag(pl.Parameter("air", 0.1))])  # fmt: skip
     system = pl.System("written beam", gravity=(0, -9.81))
     hub = system.add("hub", pl.RigidBody(mass=1.0, inertia=0.3, tip=(0.1, 0)), joint=pl.Revolute(rate=1.0))
     arm = system.add("arm", beam, joint=pl.Revolute(angle=0.2), on=hub.tip)
@@ -102,7 +105,8 @@ def written_beam(modes: str = "cf") -> pl.System:
 def written_telescope() -> pl.System:
     material = pl.Material(E=pl.Parameter("E", 2e11), density=pl.Parameter("rho", 7800.0))
     boom = pl.TelescopicBeam(length=pl.Parameter("L", 1.0), section=pl.Section.rectangle(0.02, 0.01), material=material,
-                             modes=pl.Modes("cf", 2), extension=0.6, rate=0.1, damping=pl.AirDrag(pl.Parameter("drag", 0.2)),
+                             modes=pl.Modes("cf", 2), extension=0.6, rate=0.1,
+                             damping=[pl.AirDrag(pl.Parameter("drag", 0.2)), pl.MotionDrag(pl.Parameter("air", 0.1))],
                              on_sleeve_end="spring", end_stiffness=pl.Parameter("k", 1e4))  # fmt: skip
     system = pl.System("written telescope", gravity=(0, -9.81))
     system.add("boom", boom, joint=pl.Revolute(rate=1.0))
@@ -171,8 +175,8 @@ def test_a_parameter_changed_is_the_model_changed():
 CHANGED = [
     (written_out, {"zero": 0.2, "one": 1.3, "tilt": 0.4}),
     (geared, {"start": 0.4, "J": 0.2, "ratio": -1.5}),
-    (written_beam, {"L": 1.2, "E": 1e11, "x": 0.7, "payload": 0.9, "drag": 2.0}),
-    (written_telescope, {"L": 1.1, "E": 7e10, "rho": 2700.0, "drag": 0.3, "k": 2e4}),
+    (written_beam, {"L": 1.2, "E": 1e11, "x": 0.7, "payload": 0.9, "drag": 2.0, "air": 0.3}),
+    (written_telescope, {"L": 1.1, "E": 7e10, "rho": 2700.0, "drag": 0.3, "air": 0.0, "k": 2e4}),
 ]
 
 
@@ -195,12 +199,12 @@ def test_equations_hold_for_other_values_than_they_were_derived_at(build, parame
 def test_numbers_of_beams_are_named_and_said_not_to_follow():
     equations = pl.equations(written_beam())
     names, values = equations.p.names, dict(zip(equations.p.names, equations.values, strict=True))
-    assert names[:5] == ("L", "E", "drag", "payload", "x") and names[5] == "arm.mass" and "arm.stiffness[0][0]" in names
+    assert names[:6] == ("L", "E", "drag", "air", "payload", "x") and names[6] == "arm.mass" and "arm.stiffness[0][0]" in names
     assert values["arm.mass"] == pytest.approx(7800.0 * 0.02 * 0.01) and values["arm.tip.displacement[0][0]"] == 1.0
-    assert equations.notes == ("numbers of 'arm' are integrals at the present L, E, drag, x and do not change with them",)
+    assert equations.notes == ("numbers of 'arm' are integrals at the present L, E, drag, air, x and do not change with them",)
     assert "integrals at the present" in equations.latex(simplify=False)
     telescope = pl.equations(written_telescope())
-    assert telescope.p.names[5:] == ("boom.stiffness[0][0]", "boom.stiffness[1][1]")  # all else is exact
+    assert telescope.p.names[6:] == ("boom.stiffness[0][0]", "boom.stiffness[1][1]")  # all else is exact
 
 
 def test_an_exponent_that_became_products_is_said_to_be_fixed():
@@ -334,6 +338,15 @@ def test_c_header_has_an_index_for_every_name(tmp_path):
     assert "_2_arms_parameter_com = 3, /* com */" in header and identifier("2 arms") == "_2_arms"
 
 
+def test_what_was_simplified_in_time_is_kept(monkeypatch):
+    """A clock that stops after the mass matrix."""
+    clock = iter([0.0, 0.0, 0.0, 100.0, 100.0, *[100.0] * 9])
+    monkeypatch.setattr(symbolic, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    limited = pl.equations(double_pendulum()).sympy()
+    assert limited.notes[0] == "bias is not simplified: all that takes more than max_seconds = 30 s"
+    assert not any(note.startswith("mass_matrix") for note in limited.notes)
+
+
 def test_a_system_without_freedom_and_a_table_are_refused():
     still = pl.System("still", gravity=(0, 0))
     with pytest.raises(pl.ModelError, match="bodies must hold at least one body"):
@@ -353,7 +366,7 @@ def test_equations_that_take_too_long_to_simplify_are_written_as_they_are_and_sa
     """SymPy needs minutes for this chain; half a second here, so that the test is brief."""
     derived = pl.equations(falling_chain())
     plain, limited = derived.sympy(simplify=False), derived.sympy(max_seconds=0.5)
-    assert limited.matrices == plain.matrices
-    assert limited.notes == (*plain.notes, "not simplified: that takes more than max_seconds = 0.5 s")
+    assert limited.mass_matrix == plain.mass_matrix and limited.bias == plain.bias
+    assert "mass_matrix is not simplified: all that takes more than max_seconds = 0.5 s" in limited.notes
     with pytest.raises(pl.ModelError, match="max_seconds must be > 0 s"):
         derived.latex(max_seconds=0.0)

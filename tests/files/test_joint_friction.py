@@ -20,6 +20,10 @@ bodies:
     rigid: {mass: 0.5, inertia: 0.001}
     joint: {prismatic: {displacement: 0.95, friction: {law: {lu_gre: {sigma0: 1e4, sigma1: 10, mu_static: 0.2, mu_kinetic: 0.15,
       v_stribeck: 0.1}}, guide: 5 cm}}}
+  boom:
+    telescopic: {length: 1, section: {tube: {outer: 0.012, inner: 0.01}}, material: aluminium, modes: {ends: cf, count: 1},
+      extension: 0.6, friction: {law: {dry_friction: {mu_static: 0.2, mu_kinetic: 0.1}}, preload: 5 N}}
+    joint: {revolute: {}}
 closures:
   pin:
     {kind: revolute, a: rod.tip, b: slider.root, friction: {law: {dry_friction: {mu_static: 0.2, mu_kinetic: 0.1}}, radius: 0.01}}
@@ -38,7 +42,7 @@ def test_a_file_with_friction_inside_joints_runs_and_comes_back_the_same():
     assert again.system.links["slider"] == model.system.links["slider"]
     run, other = (pl.simulate(one.system, 0.05, save=0.05) for one in (model, again))
     assert run.ok and run == other
-    assert run.labels["friction_joint"] == ("crank.angle", "rod.angle", "slider.displacement", "pin")
+    assert run.labels["friction_joint"] == ("crank.angle", "rod.angle", "slider.displacement", "boom.extension", "pin")
 
 
 WRONG = {
@@ -47,6 +51,8 @@ WRONG = {
     "12 mm": ("12 kg", "must be in m"),
     "dry_friction": ("dry_frition", "did you mean 'dry_friction'"),
     "guide: 5 cm": ("guide: 5 cm, radius: 0.1", "radius must be left out for a joint that only slides"),
+    "preload: 5 N": ("guide: 0.4", "guide must be left out, because the part of the arm inside the sleeve is the guide"),
+    "extension: 0.6": ("extension: 0.6, on_sleeve_end: continue", "on_sleeve_end must be 'stop' with a JointFriction"),
     "kind: revolute": ("kind: weld", "friction must be left out for this joint"),
 }
 

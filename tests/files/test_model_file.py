@@ -14,7 +14,7 @@ from pliant.files.vocabulary import word
 from pliant.integrate.methods.method import METHODS, RK4, RKF45, Auto
 from pliant.model.beam import Beam
 from pliant.model.contact import Plane
-from pliant.model.damping import DAMPINGS, AirDrag, Damping, KelvinVoigt, ModalDamping, Rayleigh, RayleighRatios
+from pliant.model.damping import DAMPINGS, AirDrag, Damping, KelvinVoigt, ModalDamping, MotionDrag, Rayleigh, RayleighRatios
 from pliant.model.friction_law import Ambrosio
 from pliant.model.joint import (
     JOINTS,
@@ -155,6 +155,7 @@ DAMPING_FILES: list[tuple[str, Damping]] = [
     ("{kelvin_voigt: 125.0}", KelvinVoigt(125.0)),
     ("{kelvin_voigt: {coefficient: 125.0}}", KelvinVoigt(125.0)),
     ("{air_drag: 0.025}", AirDrag(0.025)),
+    ("{motion_drag: 25 g/(m s)}", MotionDrag(0.025)),
     ("{rayleigh: {alpha: 0.1, beta: 1e-4}}", Rayleigh(alpha=0.1, beta=1e-4)),
     ("{rayleigh_ratios: {ratios: [0.01, 0.02], frequencies: [10, 100]}}",
      RayleighRatios(ratios=(0.01, 0.02), frequencies=(10.0, 100.0))),

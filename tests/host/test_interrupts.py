@@ -97,7 +97,7 @@ class Press:
 
 sys.argv, sys.meta_path[:0] = [sys.argv[1], "--version"], [Press()]
 try:
-    import pliant
+    import pliant.analysis
 except KeyboardInterrupt:
     print("raised")
 """

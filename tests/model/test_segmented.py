@@ -99,10 +99,10 @@ def test_ends_are_those_of_the_whole():
         (lambda: pl.segmented(strip(), 0), "segmented: n must be a whole number >= 1, got 0"),
         (lambda: pl.segmented(strip(), 4000), "segmented: n must be <= 1000, got 4000"),
         (lambda: pl.segmented(pl.RigidBody.rod(1.0, 1.0), 3), "segmented: beam must be a Beam"),
-        (lambda: pl.segmented(strip(damping=pl.AirDrag(0.1)), 3), r"segmented: damping\[0\] must be KelvinVoigt or Rayleigh"),
+        (lambda: pl.segmented(strip(damping=pl.AirDrag(0.1)), 3), r"segmented: damping\[0\] must be KelvinVoigt, MotionDrag or"),
         (
             lambda: pl.segmented(strip(damping=pl.Rayleigh(alpha=1.0, beta=0.1)), 3),
-            r"segmented: damping\[0\] must be KelvinVoigt or Rayleigh",
+            r"segmented: damping\[0\] must be KelvinVoigt, MotionDrag or",
         ),
         (
             lambda: pl.segmented(strip(damping=pl.ModalDamping(0.01)), 3),

@@ -190,7 +190,7 @@ def test_what_cannot_be_gone_on_from_is_refused() -> None:
         pl.simulate(rubbing(), 0.2, start=result)
     with pytest.raises(pl.ModelError, match=r"t_end must be > t_start = 0\.1 s, got 0\.05"):
         pl.simulate(loop(), 0.05, start=result)
-    with pytest.raises(pl.ModelError, match="start must be a Result, its final_state or an Equilibrium, got 3"):
+    with pytest.raises(pl.ModelError, match="start must be a Result, its final_state, an Equilibrium or a mapping, got 3"):
         pl.simulate(loop(), 0.2, start=3)
     inverse = pl.inverse_dynamics(loop_free(), {"arm.angle": lambda t: t}, t_end=0.1)
     with pytest.raises(pl.ModelError, match="start must contain its final state"):

@@ -7,7 +7,7 @@ import os
 import weakref
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -93,7 +93,15 @@ def changeable(system, rng):
 
 
 SYSTEMS = {one.name: (one.build, one.t_end / 20.0) for one in REPRESENTATIVES}
-SYSTEMS |= {path.stem: (lambda path=path: pl.load_model(path).system, 0.02) for path in EXAMPLES if "materials" not in path.stem}
+SYSTEMS |= {path.stem: (lambda path=path: example(path), 0.02) for path in EXAMPLES if "materials" not in path.stem}
+
+
+def example(path):
+    """The System of a file; a motion whose efforts drive it ends soon after the run."""
+    system = pl.load_model(path).system
+    if system.problem is not None:
+        system.problem = replace(system.problem, t_end=0.05)
+    return system
 
 
 @pytest.mark.parametrize(("build", "t_end"), SYSTEMS.values(), ids=SYSTEMS)
@@ -101,7 +109,7 @@ def test_a_run_by_a_parameter_is_the_run_with_the_number(build, t_end):
     system, rng = build(), np.random.default_rng(3)
     ways = changeable(system, rng)
     assert len(ways) == FIELDS
-    for way in ways:
+    for way in ways if system.problem is None else ways[:3]:  # inverse dynamics come before every run
         value = at(system, way)
         named = changed(system, way, pl.Parameter("changed", float(value)))
         assert "changed" in named.parameters

@@ -199,11 +199,12 @@ def swing_into_damped_stops(seed):
     return system
 
 
-@pytest.mark.parametrize("seed", [0, 2, 3, 6, 7, 8, 10, 17])
-def test_elastic_links_swing_into_damped_stops_and_out_again(seed):
-    run = pl.simulate(swing_into_damped_stops(seed), 0.5, method=pl.DOP853(rtol=1e-8, atol=1e-11))
+@pytest.mark.parametrize(("seed", "t_end"), [(0, 0.05), (2, 0.5), (3, 0.5), (6, 0.5), (7, 0.15), (8, 0.5), (10, 0.15), (17, 0.1)])
+def test_elastic_links_swing_into_damped_stops_and_out_again(seed, t_end):
+    """Until each stiff one, of millions of steps a second, has met a stop and left it."""
+    run = pl.simulate(swing_into_damped_stops(seed), t_end, method=pl.DOP853(rtol=1e-8, atol=1e-11))
     assert run.ok, run.message
-    assert run.events and run.ledger.relative_error_max < 1e-6
+    assert len(run.events) >= 2 and run.ledger.relative_error_max < 1e-6
 
 
 def test_a_joint_that_starts_on_its_damped_stop_is_held_by_it():

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
+import pickle
+import subprocess
+import sys
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pytest
@@ -382,6 +388,74 @@ def test_a_copy_of_another_mechanism_is_refused(two_links):
     for saved in (pl.start(ball()).save(), other.save(), pl.start(two_links, method="RKF45").save()):
         with pytest.raises(pl.ModelError, match="same mechanism"):
             pl.start(two_links).restore(saved)
+
+
+ARMED = """
+import pliant as pl
+
+def made(mass=1.0):
+    system = pl.System("pusher", gravity=(0.0, -9.81))
+    arm = system.add("arm", pl.RigidBody.rod(0.5, mass), joint=pl.Revolute(angle=-1.5, friction=pl.JointFriction(
+        pl.Karnopp(mu_static=0.4, mu_kinetic=0.3), radius=0.05, preload=50.0)))
+    ball = system.add("ball", pl.RigidBody(mass=1.0, inertia=0.004), joint=pl.Planar(position=(2.0, 0.11), velocity=(1.0, 0.0)))
+    system.contact(points=pl.Sphere(ball.root, 0.1), against=pl.Plane(normal=(0, 1)),
+                   normal=pl.HuGuo(stiffness=1e5, restitution=0.5), friction=pl.Karnopp(mu_static=0.4, mu_kinetic=0.3))
+    system.state("filtered", lambda t, q, v: 20.0 * (q["arm.angle"] - q["filtered"]))
+    push = pl.Parameter("push", 0.5)
+    system.drive("motor", "arm.angle", lambda t, q, v: push - 0.3 * q["filtered"])
+    system.event("level", lambda t, q, v: q["arm.angle"] + 1.4)
+    return system
+
+def go_on(run):
+    for k in range(150):
+        run.step(2e-3, {"push": 0.5 + 0.1 * (k % 40)})
+    result = run.result()
+    values = "".join(result.values[name].tobytes().hex() for name in result.values)
+    return repr((values, result.events, result.contacts, result.stats["steps_of"], result.warnings, result.parameters))
+"""
+ELSEWHERE = """
+import hashlib, pickle, sys
+with open(sys.argv[1], "rb") as file:
+    copies = pickle.load(file)
+for method, saved in copies:
+    run = pl.start(made(), method=method, t_end=0.6)
+    run.restore(saved)
+    print(hashlib.sha256(go_on(run).encode()).hexdigest())
+try:
+    pl.start(made(1.1), method=method, t_end=0.6).restore(saved)
+except pl.ModelError as refusal:
+    print(refusal)
+"""
+
+
+def test_a_copy_goes_on_bit_by_bit_in_another_process(tmp_path):
+    here: dict[str, Callable[..., Any]] = {}
+    exec(ARMED, here)
+    copies, rows = [], []
+    for method in ("auto", pl.Radau5(rtol=1e-6, atol=1e-9)):
+        run = pl.start(here["made"](), method=method, t_end=0.6)
+        for k in range(60):
+            run.step(2e-3, {"push": 0.5 + 0.2 * (k % 3)})
+        copies.append((method, run.save()))
+        rows.append(hashlib.sha256(here["go_on"](run).encode()).hexdigest())
+        result = run.result()
+        assert result.contacts[0].begin < copies[-1][1].t < result.events[0].t  # copied during a contact, while the joint sticks
+        assert [event.name for event in result.events] == ["arm.angle slips", "level"]
+    (tmp_path / "saved").write_bytes(pickle.dumps(copies))
+    told = subprocess.run([sys.executable, "-c", ARMED + ELSEWHERE, tmp_path / "saved"], check=True, capture_output=True, text=True)
+    *there, refusal = told.stdout.splitlines()
+    assert there == rows
+    assert "restore: saved must come from a run of the same mechanism, with the same numbers of its parts" in refusal
+
+
+def test_a_copy_that_does_not_fit_says_what_differs(two_links):
+    saved = pickle.loads(pickle.dumps(pl.start(two_links, t_end=1.0).save()))
+    for other, what in ((pl.start(two_links, t_end=2.0), "t_end: 2.0 s, got '1.0 s'"),
+                        (pl.start(two_links, t_end=1.0, method="RKF45"), "method: RKF45"),
+                        (pl.start(arm(3.0), t_end=1.0), "parameters: {'shoulder': 3.0"),
+                        (pl.start(ball(), t_end=1.0), r"coordinates: \['ball.x'")):  # fmt: skip
+        with pytest.raises(pl.ModelError, match=f"restore: saved must come from .* with the same {what}"):
+            other.restore(saved)
 
 
 # ---- what is seen

@@ -10,6 +10,10 @@ import pytest
 import pliant as pl
 from pliant.show import animation
 from pliant.show.animation import film_times, pleasant_speed, write_animation
+from pliant.show.plot.mechanism import snapshots
+from pliant.show.plot.sketch import Sketch
+from pliant.show.plot.style import ALARM
+from pliant.show.scene import Scene
 
 
 def test_a_gif_has_its_frames_at_its_pace_and_they_move(chain, tmp_path):
@@ -81,3 +85,27 @@ def test_a_film_lasts_a_pleasant_time_at_a_round_speed(seconds):
     assert f"{speed:.0e}"[0] in "125"
     times = film_times(0.0, seconds, 30, speed)
     assert (times[0], times[-1]) == (0.0, seconds) and np.diff(times).max() <= speed / 30 * (1.0 + 1e-9)
+
+
+def test_the_frames_of_a_gif_share_their_colours_and_those_of_brief_contacts_are_among_them(chain, tmp_path):
+    from PIL import Image
+
+    touch = chain.contacts[0]
+    with Image.open(write_animation(chain, tmp_path / "chain.gif", fps=20, speed=0.5)) as film:
+        colours = set()
+        for k in range(film.n_frames):
+            film.seek(k)
+            colours |= {colour for _, colour in film.convert("RGB").getcolors(2**16)}
+        assert len(colours) <= 256
+        film.seek(int(np.searchsorted(film_times(chain.time[0], chain.time[-1], 20, 0.5), touch.begin)))
+        seen = np.asarray(film.convert("RGB")).astype(int)
+    alarm = np.array([int(ALARM[k : k + 2], 16) for k in (1, 3, 5)])
+    assert np.min(np.max(np.abs(seen - alarm), axis=2)) <= 12
+
+
+def test_a_drawing_replaces_the_one_before_and_takes_its_lines(chain):
+    sketch = Sketch(Scene(chain))
+    _, (panel,) = snapshots(sketch, 1)
+    touching, free = chain.contacts[0].peak_time, float(chain.time[0])
+    first, second, third = (set(artists) for artists in sketch.film(panel, np.array([free, touching, free])))
+    assert first < second and third == first == set(panel.lines)

@@ -247,7 +247,7 @@ def test_a_page_without_stresses_has_no_switch_for_them(open_page, chain):
     _drawn(page)
 
 
-@pytest.mark.parametrize(("width", "height"), [(390, 844), (844, 390), (1280, 800)])
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (844, 390), (740, 360), (568, 320), (1280, 800)])
 def test_on_every_screen_mechanism_and_plots_are_in_sight_and_nothing_lies_over_the_mechanism(open_page, chain, width, height):
     page = open_page(chain, scale=3.0)
     page.set_viewport_size({"width": width, "height": height})
@@ -263,6 +263,9 @@ def test_on_every_screen_mechanism_and_plots_are_in_sight_and_nothing_lies_over_
         if box is not None:  # no keys are told of on a phone
             apart = box["y"] >= view["y"] + view["height"] - 1 or box["y"] + box["height"] <= view["y"] + 1
             assert apart or box["x"] >= view["x"] + view["width"] - 1, name
+    boxes = [control.bounding_box() for control in page.locator("footer button, footer input, footer select").all()]
+    seen = [(box["x"], box["y"], box["x"] + box["width"], box["y"] + box["height"]) for box in boxes if box is not None]
+    assert len(seen) == 6 and all(x >= 0 and y >= 0 and right <= width and low <= height for x, y, right, low in seen)
     assert "deformation × 3" in page.locator("#magnified").inner_text()
     assert "contacts are drawn where they are" in page.locator("#magnified").inner_text()
     page.locator("#scale").fill("1")

@@ -178,7 +178,9 @@ def equilibrium(
     efforts that hold them are in `efforts`, the commands of motors and drives that give these in `commands`; linearise(system,
     at=...) has the joints free again, under these. Prescribed motions and formulas of time are evaluated at t, s. Friction carries
     no load: of all equilibria that friction would allow, the search finds one that needs none, and says how far from it friction
-    in joints may hold. A coordinate that nothing holds in place raises an error that names it.
+    in joints may hold. Non-holonomic constraints hold speeds, not positions: of the positions where they can carry the forces, the
+    search finds one that the mechanism can roll or slide to, and says how it could rest beside it. A coordinate that nothing holds
+    in place raises an error that names it.
     """
     from pliant.analysis.balance import Balance
     from pliant.analysis.implicit_equations import ImplicitEquations
@@ -193,6 +195,7 @@ def equilibrium(
         refuse_states(system, "equilibrium", "simulate the system until it rests; linearise accepts its start or the end of a run")
     turning, held = checked_steady(system, steady), checked_hold(system, hold, steady)
     still = ImplicitEquations(system, t, parameters, still=True, turning=list(turning), positions=held)
+    _refuse_moving_constraints(still)
     balance = Balance(still, t, {**turning, **dict.fromkeys(held, 0.0)})
     _refuse_moving_loops(balance, turning)
     rest = find_rest(balance, still.start_q)
@@ -203,6 +206,16 @@ def equilibrium(
             "to the equilibrium, or reduce the loads to see whether one exists"
         )
     return _collected(system, balance, rest, turning, rubbed, held)
+
+
+def _refuse_moving_constraints(still: ImplicitEquations) -> None:
+    from pliant.dynamics.algebra import is_zero
+
+    hard = still.closures.hard
+    for k in still.of_speeds:
+        if not is_zero(hard.drift[k]):
+            rule = "must have no term without rates for an equilibrium: what it drives does not rest"
+            raise ModelError.of(still.closures.exact[hard.owners[k]].part, "formula", rule, "a(q, t) v - b(q, t)")
 
 
 def _refuse_moving_loops(balance: Balance, turning: dict[str, float]) -> None:
@@ -267,6 +280,7 @@ def _collected(
     from pliant.analysis.stability import not_known, stability_of
     from pliant.analysis.sticking import held_by_friction, sentences
     from pliant.analysis.trim import trimmed
+    from pliant.analysis.unheld import one_of_many
 
     still = balance.equations
     missing = balance.at(rest.q)
@@ -288,6 +302,7 @@ def _collected(
     strengths = held_by_friction(seen, point)
     held += sentences(balance, missing, rest, strengths)
     held += [f"held: {', '.join(hold)}"] if hold else []
+    held += [one_of_many(balance, missing)] if still.of_speeds else []
     values, labels = observed_values(seen, point)
     return Equilibrium(
         name=system.name,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from pliant.analysis.linear_matrices import LinearMatrices
 from pliant.analysis.modes import modes_of
 from pliant.errors import ModelError
+from pliant.scalar import Numbers
 
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
@@ -51,7 +51,7 @@ class FrequencyResponse:
                 f"{len(self.frequencies)} frequencies>")  # fmt: skip
 
 
-def frequency_response(linear: LinearMatrices, frequencies: Sequence[float] | Floats | None) -> FrequencyResponse:
+def frequency_response(linear: LinearMatrices, frequencies: Numbers | None) -> FrequencyResponse:
     if not linear.inputs:
         rule = "must have at least one: linearise(system, inputs=[...])"
         raise ModelError.of("frequency response", "inputs", rule, list(linear.inputs))
@@ -66,8 +66,11 @@ def frequency_response(linear: LinearMatrices, frequencies: Sequence[float] | Fl
     return FrequencyResponse(linear.name, chosen, linear.inputs, linear.outputs, values, linear.warnings)
 
 
-def _checked(frequencies: Sequence[float] | Floats) -> Floats:
-    chosen = np.atleast_1d(np.asarray(frequencies, dtype=np.float64))
+def _checked(frequencies: Numbers) -> Floats:
+    try:
+        chosen = np.atleast_1d(np.asarray(frequencies, dtype=np.float64))
+    except (TypeError, ValueError):
+        chosen = np.array([np.nan])
     if chosen.ndim != 1 or not np.all(np.isfinite(chosen)) or np.any(chosen < 0.0):
         raise ModelError.of("frequency response", "frequencies", "must be finite and >= 0 rad/s", frequencies)
     return chosen

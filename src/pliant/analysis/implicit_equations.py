@@ -27,7 +27,8 @@ from pliant.dynamics.motors import starts_of_states
 from pliant.dynamics.tree import Tree
 from pliant.errors import SolveError
 from pliant.integrate.loop.grip_states import SLIDES, STICKS
-from pliant.model.refused import refuse_constraints_of_speeds, refuse_controllers, refuse_impulsive
+from pliant.model.closure import FormulaClosure
+from pliant.model.refused import refuse_controllers, refuse_impulsive
 from pliant.model.resolve import checked_values, resolved
 from pliant.model.signal import Signal
 from pliant.model.system import System
@@ -102,7 +103,8 @@ class ImplicitEquations(Trace):
         self.plain_tree = self.tree
         self.values, self.original = values, system
         n_q, n_v = len(self.tree.positions), len(self.tree.rates)
-        self.motions_column = self.tracer.column([*self._moved(), *(self.known[c.v] for c in self.prescribed)])
+        self._motions = super()._moved()
+        self.motions_column = self.tracer.column([*self._motions, *(self.known[c.v] for c in self.prescribed)])
         self.moved_v = [c.v for c in self.prescribed]
         driven = {*self.moved_v, *(self.tree.rates.index(name) for name in turning)}
         self.q_column, q = self.tracer.symbols("q", n_q)
@@ -120,6 +122,10 @@ class ImplicitEquations(Trace):
         self._numbers = {id(signal): number for number, signal in enumerate(signals.values())}
         self.input_values: list[Scalar] = list(self._added)  # signals are more than what is added to them
         self._trace_balance()
+
+    def _moved(self) -> list[Scalar]:
+        """As functions of time, also after q and v have become variables: assembly evaluates them."""
+        return self._motions
 
     def read(self, signal: Signal) -> Scalar:
         """The current value of a signal: the fraction of it that acts, plus the input."""
@@ -139,7 +145,6 @@ class ImplicitEquations(Trace):
         bristles, self.contacts = self._contact_forces(self.applied)
         joint_bristles, self.rubbing = self._rub(self.applied)
         self.bristle_column = ca.vertcat(bristles, joint_bristles, self.own_column)
-        refuse_constraints_of_speeds(self.system, "an equilibrium or a linearisation, for it can rest anywhere")
         self.closures: Closures = self.close(self.applied)
         asked = inverse_dynamics(self.tree, self.q, self.v, self.a, self.applied.loads)
         along = self.input_values[len(self.signal_names) - len(asked) :]
@@ -179,6 +184,12 @@ class ImplicitEquations(Trace):
     @cached_property
     def residual_column(self) -> ca.SX:
         return self.tracer.column(self.residual)
+
+    @property
+    def of_speeds(self) -> list[int]:
+        """Rows of non-holonomic constraints among those held by multipliers."""
+        owners = [self.closures.exact[k] for k in self.closures.hard.owners]
+        return [k for k, owner in enumerate(owners) if isinstance(owner, FormulaClosure) and owner.nonholonomic]
 
     @cached_property
     def constraint_rates(self) -> list[Scalar]:

@@ -63,29 +63,30 @@ class LinearEquations:
         named = [name for name, kind in inputs.items() if kind == PARAMETER]
         self.slopes = parameter_slopes(system, dynamics, operating, named, outputs)
         self.response = self._response()
-        self.drift = np.concatenate([dynamics.point.a[list(self.space.independent)]])
+        self.drift = dynamics.point.a[list(self.space.moving)]
         self.own_drift = dynamics.bristle_rates.value[dynamics.bristle_rates.value.size - len(equations.own) :]
 
     def _space(self, fixed: Sequence[int]) -> TangentSpace:
         from pliant.analysis.tangent_space import tangent_space
 
         own = [k for node in self.equations.tree.nodes for k in node.own_v]
-        return tangent_space(self.dynamics.rates.v, self.dynamics.rates.xi, self.dynamics.free, fixed, own)
+        rates, of_speeds = self.dynamics.rates, self.equations.of_speeds
+        return tangent_space(rates.v, rates.xi, self.dynamics.free, fixed, own, of_speeds)
 
     def _given(self) -> _Response:
         """The unit states and inputs themselves; accelerations and forces are not solved for yet."""
         n, space = len(self.rates), self.space
-        r, z, m = len(space.independent), self.dynamics.rows.bristles.shape[1], len(self.inputs)
-        xi = np.hstack([space.motions, np.zeros((n, r + z + m))])
-        v = np.hstack([space.turned, space.motions, np.zeros((n, z + m))])
-        bristles = np.hstack([np.zeros((z, 2 * r)), np.eye(z), np.zeros((z, m))])
-        a, signals = np.zeros((n, 2 * r + z + m)), np.zeros((len(self.equations.signal_names), 2 * r + z + m))
+        z, m, moved = self.dynamics.rows.bristles.shape[1], len(self.inputs), len(space.independent) + len(space.moving)
+        xi = np.hstack([space.motions, np.zeros((n, len(space.moving) + z + m))])
+        v = np.hstack([space.turned, space.speeds, np.zeros((n, z + m))])
+        bristles = np.hstack([np.zeros((z, moved)), np.eye(z), np.zeros((z, m))])
+        a, signals = np.zeros((n, moved + z + m)), np.zeros((len(self.equations.signal_names), moved + z + m))
         for j, (name, kind) in enumerate(self.inputs.items()):
             if kind == SIGNAL:
-                signals[self.equations.signal_names.index(name), 2 * r + z + j] = 1.0
+                signals[self.equations.signal_names.index(name), moved + z + j] = 1.0
             elif kind == ACCELERATION:
-                a[self.rates.index(name), 2 * r + z + j] = 1.0
-        return _Response(xi, v, a, np.zeros((self.dynamics.rows.forces.shape[1], 2 * r + z + m)), bristles, signals)
+                a[self.rates.index(name), moved + z + j] = 1.0
+        return _Response(xi, v, a, np.zeros((self.dynamics.rows.forces.shape[1], moved + z + m)), bristles, signals)
 
     def _response(self) -> _Response:
         """Accelerations and forces from R = 0 and c'' = 0."""
@@ -108,29 +109,29 @@ class LinearEquations:
     def collected(self, message: str, mechanism: object, warnings: tuple[str, ...] = ()) -> Linearisation:
         """The matrices, by name."""
         dynamics, space, response = self.dynamics, self.space, self.response
-        independent = list(space.independent)
+        independent, moving = list(space.independent), list(space.moving)
         turning = self.equations.drift(dynamics.point.v)
         rates = (response.v + turning @ response.xi)[independent]
-        whole = np.vstack([rates, response.a[independent], response.of(dynamics.bristle_rates)])
+        whole = np.vstack([rates, response.a[moving], response.of(dynamics.bristle_rates)])
         seen = response.of(self.observed)
         first = whole.shape[1] - len(self.inputs)
         for j, (name, kind) in enumerate(self.inputs.items()):
             if kind == PARAMETER:
-                whole[2 * len(independent) :, first + j] += self.slopes.bristle_rates[name]
+                whole[len(independent) + len(moving) :, first + j] += self.slopes.bristle_rates[name]
                 seen[:, first + j] += self.slopes.outputs[name]
         A, B, C, D = whole[:, :first], whole[:, first:], seen[:, :first], seen[:, first:]
         names = [self.rates[k] for k in independent]
         own = list(self.equations.system.states)
-        bristles = [*(f"bristle {k}" for k in range(first - 2 * len(independent) - len(own))), *own]
-        core = [k for k, number in enumerate(independent) if number not in self.accelerated]
+        bristles = [*(f"bristle {k}" for k in range(first - len(independent) - len(moving) - len(own))), *own]
+        core, free = ([k for k, number in enumerate(own) if number not in self.accelerated] for own in (independent, moving))
         r = len(independent)
-        free_states = [*core, *(r + k for k in core), *range(2 * r, first)]
-        M, damping, K = self._second_order(A, core, r)
+        free_states = [*core, *(r + k for k in free), *range(r + len(moving), first)]
+        M, damping, K = self._second_order(A, core, free)
         return Linearisation(
             name=self.equations.system.name,
             t=self.operating.t,
             coordinates=tuple(names[k] for k in core),
-            states=(*names, *(f"rate of {name}" for name in names), *bristles),
+            states=(*names, *(f"rate of {self.rates[k]}" for k in moving), *bristles),
             inputs=tuple(self.inputs),
             outputs=tuple(self.outputs),
             M=M, damping=damping, K=K, A=A, B=B, C=C, D=D,
@@ -153,11 +154,11 @@ class LinearEquations:
                  SIGNAL: dict(zip(equations.signal_names, np.array(signals).ravel().tolist(), strict=True))}  # fmt: skip
         return np.array([known[kind][name] for name, kind in self.inputs.items()])
 
-    def _second_order(self, A: Floats, core: Sequence[int], r: int) -> tuple[Floats, Floats, Floats]:
+    def _second_order(self, A: Floats, core: Sequence[int], free: Sequence[int]) -> tuple[Floats, Floats, Floats]:
         """M, damping and K of the free coordinates; at a point of rest they are projected, which keeps them exactly symmetric."""
-        rows, motions = self.dynamics.rows, self.space.motions[:, list(core)]
-        M = motions.T @ rows.a @ motions
+        rows, speeds = self.dynamics.rows, self.space.speeds[:, list(free)]
+        M = speeds.T @ rows.a @ speeds
         if np.any(self.dynamics.point.v):
-            second, first = [r + k for k in core], list(core)
-            return M, -M @ A[np.ix_(second, second)], -M @ A[np.ix_(second, first)]
-        return M, motions.T @ rows.v @ motions, motions.T @ rows.xi @ motions
+            second = [len(self.space.independent) + k for k in free]
+            return M, -M @ A[np.ix_(second, second)], -M @ A[np.ix_(second, core)]
+        return M, speeds.T @ rows.v @ speeds, speeds.T @ rows.xi @ self.space.motions[:, list(core)]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pliant.analysis.linear_matrices import Floats, LinearMatrices
+from pliant.analysis.linear_matrices import LinearMatrices
 from pliant.errors import ModelError
+from pliant.scalar import Numbers
 
 if TYPE_CHECKING:
     from pliant.analysis.frequency_response import FrequencyResponse
@@ -19,7 +19,8 @@ class Linearisation(LinearMatrices):
     """Linear equations of the deviations from an operating point, in tangent coordinates (for a ball joint, small rotations).
 
     The states are the independent coordinates, their rates (`rate of ...`), friction bristles and user-defined states. The damping
-    matrix is called `damping` because C is the output matrix: M eta'' + damping eta' + K eta = 0 without inputs.
+    matrix is called `damping` because C is the output matrix: M eta'' + damping eta' + K eta = 0 without inputs. Non-holonomic
+    constraints leave fewer rates nu than coordinates eta: M nu' + damping nu + K eta = 0, with a K of fewer rows than columns.
     """
 
     def modes(self) -> NaturalModes:
@@ -28,7 +29,7 @@ class Linearisation(LinearMatrices):
 
         return modes_of(self)
 
-    def frequency_response(self, frequencies: Sequence[float] | Floats | None = None) -> FrequencyResponse:
+    def frequency_response(self, frequencies: Numbers | None = None) -> FrequencyResponse:
         """G(i w) = C (i w - A)^-1 B + D at the given frequencies, rad/s; by default a range around all modes."""
         from pliant.analysis.frequency_response import frequency_response
 

@@ -24,7 +24,7 @@ from pliant.dynamics.rotation import SmallTurn
 from pliant.dynamics.telescopic import AXIS, TURN
 from pliant.dynamics.tree import Node
 from pliant.model.beam import Beam
-from pliant.model.damping import AirDrag, Damping, Rayleigh, RayleighRatios
+from pliant.model.damping import AirDrag, Damping, MotionDrag, Rayleigh, RayleighRatios
 from pliant.model.frame import Frame
 from pliant.model.telescopic import TelescopicBeam
 
@@ -51,12 +51,14 @@ class MaterialLine(Protocol):
     number: int  # index of its node in the tree
     weights: FieldTables
     length: Floats  # (rows,), length from fraction 0 to fraction 1, m
-    mu: float  # kg/m
-    rotary: Floats  # (3,) rotary inertia per length about x, y, z, kg m
     drag: float  # air drag coefficient per length, kg/(m s)
+    motion_drag: float  # coefficient per length of the drag on the whole motion, kg/(m s)
     mass_damping: float  # Rayleigh's alpha, 1/s
     panels: Floats  # fractions that bound the panels in which shapes are smooth
     spans: tuple[bool, bool]  # whether its modes along y and z are those of a beam pinned at the root and supported at the tip
+
+    def inertia(self, places: Floats) -> tuple[Floats, Floats]:
+        """(mass per length, kg/m, (len, 1); rotary inertia per length about x, y, z, kg m, (len, 3)) at fractions."""
 
     def along(self, places: Floats) -> tuple[Floats, Floats]:
         """(displacement, rotation) of the fields at fractions: (len, fields, 3) each."""
@@ -101,10 +103,14 @@ class BeamLine:
         weights = node.body.field_weights(*node.own(motion.q, motion.v))
         self.weights = _tables(motion, node, weights, 1 + max(weights.position), {1 + j: j for j in range(shapes.count)})
         self.length = np.full(motion.rows, beam.length)
-        self.mu, self.rotary = beam.mu, np.array(beam.rotary)
-        self.drag, self.mass_damping = _external_damping(beam.dampings, beam, shapes)
+        self.drag, self.motion_drag, self.mass_damping = _external_damping(beam.dampings, beam, shapes)
         self.panels = shapes.panels / beam.length
         self.spans = (_spans(shapes, "y", beam.length), _spans(shapes, "z", beam.length))
+
+    def inertia(self, places: Floats) -> tuple[Floats, Floats]:
+        local = self._beam.along(places * self._beam.length)
+        mu, *rotary, _ = np.broadcast_arrays(local.mu, *local.rotary, places)
+        return mu[:, None], np.stack(rotary, axis=1)
 
     def along(self, places: Floats) -> tuple[Floats, Floats]:
         return fields_along(self._beam, self._shapes, places * self._beam.length)
@@ -145,7 +151,7 @@ class TelescopicLine:
         self._mouth = {field: weight for field, weight in node.body.field_weights(z, rates).bias.items()
                        if field >= self._body_mouth}  # fmt: skip
         self.mu, self.rotary = link.mu, np.array([link.twisting, 0.0, 0.0])
-        self.drag, self.mass_damping = _external_damping(link.dampings, None, None)
+        self.drag, self.motion_drag, self.mass_damping = _external_damping(link.dampings, None, None)
         self.panels = np.unique(np.concatenate([self._shapes.panels, np.linspace(0.0, 1.0, 5)]))
         self.spans = (False, False)  # clamped in its sleeve
 
@@ -168,6 +174,9 @@ class TelescopicLine:
         position[:, self.ALONG], position[:, self.SPREAD] = self._link.length, self.length
         rate[:, self.ALONG], second[:, self.ALONG] = self._speed, self._second
         return FieldTables(position, rate, second, modal)
+
+    def inertia(self, places: Floats) -> tuple[Floats, Floats]:
+        return np.full((len(places), 1), self.mu), np.tile(self.rotary, (len(places), 1))
 
     def along(self, places: Floats) -> tuple[Floats, Floats]:
         moves = np.zeros((len(places), self.weights.position.shape[1], 3))
@@ -208,20 +217,22 @@ class TelescopicLine:
         return INBOARD if frame.station is None else 1.0
 
     def inboard(self) -> tuple[Floats, Floats]:
-        """Force and moment of the sleeve, of the arm inside it, and of the jump of the material that leaves the mouth."""
+        """Force and moment of the sleeve and the drag on it, of the arm inside, and of the jump of the material at the mouth."""
         motion, own = self.motion, self.motion.motions[self.number]
-        omega, alpha, a = (motion.array(vector) for vector in (own.omega, own.alpha, own.a))
+        velocity = motion.twists[self.number].velocity
+        omega, alpha, a, v = (motion.array(vector) for vector in (own.omega, own.alpha, own.a, velocity))
         ahead, full = np.array([1.0, 0.0, 0.0]), self._link.length
         force, moment = np.zeros_like(a), np.zeros_like(a)
         inside = full - self.length
         slide = self._second[:, None] * ahead + 2.0 * np.cross(omega, self._speed[:, None] * ahead)
-        sleeve = np.full(motion.rows, self._link.sleeve_mass)
-        for mass, low, high, added in ((sleeve, 0.0 * inside, full + 0.0 * inside, 0.0 * slide),
-                                       (self.mu * inside, self.length, full + 0.0 * inside, slide)):  # fmt: skip
-            middle, square = 0.5 * (low + high), (low * low + low * high + high * high) / 3.0
-            spin = np.cross(alpha, ahead) + np.cross(omega, np.cross(omega, ahead))  # acceleration per metre
-            force += mass[:, None] * (a + added + middle[:, None] * spin)
-            moment += mass[:, None] * np.cross(ahead, middle[:, None] * (a + added) + square[:, None] * spin)
+        swing = np.cross(omega, ahead)  # velocity per metre
+        spin = np.cross(alpha, ahead) + np.cross(omega, swing)  # acceleration per metre
+        sleeve, dragged = (np.full(motion.rows, x) for x in (self._link.sleeve_mass, self.motion_drag * full))
+        for mass, low, at_root, per_metre in ((sleeve, 0.0 * inside, a, spin), (dragged, 0.0 * inside, v, swing),
+                                              (self.mu * inside, self.length, a + slide, spin)):  # fmt: skip
+            middle, square = 0.5 * (low + full), (low * low + low * full + full * full) / 3.0
+            force += mass[:, None] * (at_root + middle[:, None] * per_metre)
+            moment += mass[:, None] * np.cross(ahead, middle[:, None] * at_root + square[:, None] * per_metre)
         moment += inside[:, None] * (self.rotary * alpha + np.cross(omega, self.rotary * omega))
         force[:, 0] += self.mu * self._mouth.get(self._body_mouth, 0.0)
         moment[:, 0] += self.rotary[0] * self._mouth.get(self._body_mouth + 1, 0.0)
@@ -256,18 +267,20 @@ def _table(rows: int, count: int, weights: Mapping[int, object]) -> Floats:
     return table
 
 
-def _external_damping(dampings: tuple[Damping, ...], beam: Beam | None, shapes: Shapes | None) -> tuple[float, float]:
-    """(air drag, kg/(m s); Rayleigh's alpha, 1/s): damping that acts on the material from outside.
+def _external_damping(dampings: tuple[Damping, ...], beam: Beam | None, shapes: Shapes | None) -> tuple[float, float, float]:
+    """(drag on bending and on the whole motion, kg/(m s); Rayleigh's alpha, 1/s): damping that acts on the material from outside.
 
     All other kinds of damping act inside the beam and are part of the section forces.
     """
-    drag, alpha = 0.0, 0.0
+    drag, whole, alpha = 0.0, 0.0, 0.0
     for damping in dampings:
         if isinstance(damping, AirDrag):
             drag += damping.coefficient
+        elif isinstance(damping, MotionDrag):
+            whole += damping.coefficient
         elif isinstance(damping, Rayleigh):
             alpha += damping.alpha
         elif isinstance(damping, RayleighRatios):
             assert beam is not None and shapes is not None  # telescopic links have no such damping
             alpha += rayleigh_from_ratios(damping, shape_integrals(beam, shapes).free_frequencies)[0]
-    return drag, alpha
+    return drag, whole, alpha

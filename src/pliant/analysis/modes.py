@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eig, eigh
 
 from pliant.errors import ModelError
+from pliant.model import check
 
 if TYPE_CHECKING:
     from pliant.analysis.linear_matrices import LinearMatrices
@@ -91,13 +92,14 @@ class NaturalModes:
             raise ModelError.of("modes", "mechanism", "must be known to be animated", None)
         from pliant.analysis.mode_motion import swinging
 
+        size, cycles = check.positive("modes", "size", size), check.count("modes", "cycles", cycles)
         w, ratio = float(self.frequencies[self.checked(number)]), self.damping_ratios[number]
         message = f"mode {number}: {w:.6g} rad/s ({w / (2.0 * np.pi):.6g} Hz), damping ratio {ratio:.3g}"
         shown = swinging(self.mechanism, self.shapes[:, number], size, cycles, message, mode=number)
         return replace(shown, warnings=self.warnings)  # the drawing exaggerates
 
     def checked(self, number: int) -> int:
-        if not 0 <= number < len(self):
+        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < len(self):
             raise ModelError.of("modes", "number", f"must be from 0 to {len(self) - 1}", number)
         return number
 
@@ -142,6 +144,8 @@ def _eigen(linear: LinearMatrices) -> tuple[Complexes, Complexes]:
 def is_conservative(linear: LinearMatrices) -> bool:
     """Whether the mechanism is neither damped nor gyroscopic and its forces have a potential: damping = 0 and K symmetric."""
     M, C, K = linear.M, linear.damping, linear.K
+    if K.shape[0] != K.shape[1]:  # non-holonomic constraints
+        return False
     largest = float(np.max(np.abs(K), initial=0.0))
     critical = 2.0 * np.sqrt(np.abs(np.diag(M)) * np.abs(np.diag(K)))
     scale = np.sqrt(np.outer(critical, critical))
@@ -181,12 +185,15 @@ def _general(linear: LinearMatrices) -> tuple[Complexes, Complexes]:
     free = list(linear.free_states)
     A = linear.A[np.ix_(free, free)]
     n = len(linear.coordinates)
-    # coordinates are scaled by their own frequencies, so that they have the size of their rates
-    pace = np.sqrt(np.abs(np.diag(linear.K)) / np.where(np.diag(linear.M) > 0.0, np.diag(linear.M), 1.0))
-    slowest = np.min(pace[pace > 0.0], initial=np.inf)
-    pace = np.where(pace > 0.0, pace, slowest if np.isfinite(slowest) else 1.0)
-    mass = np.sqrt(np.where(np.diag(linear.M) > 0.0, np.diag(linear.M), 1.0))
-    size = np.concatenate([pace * mass, mass, np.ones(len(free) - 2 * n)])
+    # coordinates are scaled by their own frequencies, so that they have the size of their rates; not all of them have such a rate
+    moving = [linear.coordinates.index(linear.states[k].removeprefix("rate of ")) for k in free[n : n + len(linear.M)]]
+    mass, square = np.ones(n), np.zeros(n)
+    mass[moving] = np.where(np.diag(linear.M) > 0.0, np.diag(linear.M), 1.0)
+    square[moving] = np.abs(np.diag(linear.K[:, moving])) / mass[moving]
+    stiff = square > NOTHING * np.max(square, initial=0.0)
+    slowest = np.min(square[stiff], initial=np.inf)
+    square = np.where(stiff, square, slowest if np.isfinite(slowest) else 1.0)
+    size = np.sqrt(np.concatenate([square * mass, mass[moving], np.ones(len(free) - n - len(moving))]))
     scaled = A * np.outer(size, 1.0 / size)
     still = _null_columns(scaled)
     basis = np.linalg.qr(still, mode="complete")[0] if still.shape[1] else np.eye(len(free))
@@ -208,6 +215,8 @@ def _general(linear: LinearMatrices) -> tuple[Complexes, Complexes]:
 def _loses_nothing(linear: LinearMatrices) -> bool:
     """Whether the mechanism is conservative apart from gyroscopic terms: velocity terms do no work, and forces have a potential."""
     C, K = linear.damping, linear.K
+    if K.shape[0] != K.shape[1]:
+        return False
     symmetric = all(float(np.max(np.abs(x), initial=0.0)) <= SYMMETRIC * float(np.max(np.abs(of), initial=0.0))
                     for x, of in ((C + C.T, C), (K - K.T, K)))  # fmt: skip
     return symmetric and len(linear.free_states) == 2 * len(linear.coordinates)

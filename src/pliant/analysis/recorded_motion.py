@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pliant.dynamics.algebra import Vec
 from pliant.dynamics.gibbs_appell import BodyMotion, outward
-from pliant.dynamics.kinematics import Pose, poses
+from pliant.dynamics.kinematics import Pose, Twist, poses, twists
 from pliant.dynamics.tree import Tree, build_tree
 from pliant.errors import ModelError
 from pliant.files import loads_model
@@ -79,6 +79,11 @@ class RecordedMotion:
     def motions(self) -> list[BodyMotion]:
         """Angular velocity and accelerations of every body's frame, in its axes; gravity is an acceleration of the ground."""
         return outward(self.tree, self.q, self.v, self.a, self.tree.gravity)
+
+    @cached_property
+    def twists(self) -> list[Twist]:
+        """Angular velocity and velocity of every body's frame, in its axes."""
+        return twists(self.tree, self.q, self.v)
 
     def array(self, vector: Sequence[object] | Vec) -> Floats:
         """A vector whose entries are columns or numbers, as an array (rows, 3)."""

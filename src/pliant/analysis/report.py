@@ -76,7 +76,7 @@ class Report(tuple[Largest, ...]):
     """The largest values of a run, quantity by quantity; it prints as a table, its warnings below."""
 
     def of(self, quantity: str) -> Report:
-        return Report(one for one in self if one.quantity == quantity)
+        return Report(one for one in self if one.quantity == str(quantity))
 
     @property
     def warnings(self) -> tuple[str, ...]:

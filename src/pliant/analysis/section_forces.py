@@ -15,6 +15,7 @@ from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
 from pliant.results.result import Result
 from pliant.results.sections import FORCES, dataset_of
+from pliant.scalar import Numbers
 
 if TYPE_CHECKING:  # xarray and casadi are imported only when needed
     import xarray
@@ -34,7 +35,7 @@ def section_forces(
     result: Result,
     system: System | None = None,
     *,
-    stations: int | Sequence[float] | None = None,
+    stations: int | Numbers | None = None,
     beams: Sequence[str] | None = None,
     by: str = "balance",
 ) -> xarray.Dataset:

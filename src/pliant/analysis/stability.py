@@ -36,7 +36,7 @@ def stability_of(balance: Balance, rest: Rest, dynamics: Dynamics | None, operat
     if not stiffness.size:
         return Stability(True, "stable: nothing is free to move")
     skew = float(np.max(np.abs(stiffness - stiffness.T), initial=0.0))
-    if not np.any(operating.v) and skew <= POTENTIAL:
+    if not np.any(operating.v) and skew <= POTENTIAL and not balance.equations.of_speeds:
         return _by_potential(balance, rest)
     return _by_eigenvalues(balance, dynamics, operating) if dynamics is not None else Stability(None, MASSLESS)
 
@@ -64,12 +64,14 @@ def _by_eigenvalues(balance: Balance, dynamics: Dynamics, operating: OperatingPo
         return Stability(True, "stable: nothing is free to move")
     modes = linear.modes()
     largest = float(np.max(np.abs(modes.eigenvalues), initial=0.0))
-    fastest = int(np.argmax(modes.eigenvalues.real))
+    # one zero for every non-holonomic constraint: the other positions of rest around this one (Neimark and Fufaev 1972)
+    left = np.flatnonzero(modes.eigenvalues != 0.0)
+    fastest = int(left[np.argmax(modes.eigenvalues[left].real)]) if left.size else 0
     growth = float(modes.eigenvalues[fastest].real)
     if growth > GROWS * largest:
         way = "flutters" if modes.eigenvalues[fastest].imag > 0.0 else "diverges"
         return Stability(False, f"unstable: {way} along {modes.moving(fastest)}, growing by a factor e every {1.0 / growth:.3g} s")
-    if np.any(modes.eigenvalues == 0.0):
+    if np.sum(modes.eigenvalues == 0.0) > len(balance.equations.of_speeds):
         return Stability(None, f"undecided: nothing drives {modes.moving(0)} back")
     if is_conservative(linear) or growth > -GROWS * largest:
         return Stability(True, "stable: no small motion grows, though not every one decays")

@@ -13,7 +13,7 @@ from pliant.analysis.rest import LOOSE
 from pliant.errors import SolveError
 
 if TYPE_CHECKING:
-    from pliant.analysis.balance import Balance
+    from pliant.analysis.balance import Balance, Missing
     from pliant.analysis.rest import Rest
 
 Floats = NDArray[np.float64]
@@ -40,6 +40,18 @@ def refuse_what_nothing_holds(balance: Balance, rest: Rest) -> list[str]:
         f"equilibrium: system {balance.equations.system.name!r}: nothing holds {', '.join(names)}: no spring, gravity, contact or "
         f"closure resists it{acts}; prescribe its motion, give it a spring, name its position in hold, or its rate in steady"
     )
+
+
+def one_of_many(balance: Balance, missing: Missing) -> str:
+    """Other positions of rest beside this one, to first order: one direction for each row that holds a speed, not a position."""
+    of_speeds, closures = balance.equations.of_speeds, balance.equations.closures
+    held = np.delete(missing.matrix, of_speeds, axis=0)
+    placed = np.linalg.qr(held.T, mode="complete")[0][:, len(held) :]  # over positions, non-holonomic constraints hold nothing
+    _, _, directions = np.linalg.svd(missing.free_motions.T @ balance.stiffness(missing) @ placed)
+    names = _names(balance, placed @ directions[len(directions) - len(of_speeds) :].T)
+    constraints = dict.fromkeys(closures.exact[closures.hard.owners[k]].name for k in of_speeds)
+    words = f"one of many: {', '.join(map(repr, constraints))} hold{'s' * (len(constraints) == 1)} speeds but no position"
+    return f"{words}, so that it may also rest displaced along {', '.join(names)}"
 
 
 def _names(balance: Balance, motions: Floats) -> list[str]:

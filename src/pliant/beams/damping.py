@@ -6,19 +6,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.beams.eigen import natural
-from pliant.beams.quadrature import gram, nodes
+from pliant.beams.quadrature import absorbed, gram, nodes
 from pliant.beams.shapes import Shapes
 from pliant.errors import ModelError
 from pliant.model.beam import Beam
-from pliant.model.damping import AirDrag, Damping, KelvinVoigt, ModalDamping, Rayleigh, RayleighRatios
+from pliant.model.damping import AirDrag, Damping, KelvinVoigt, ModalDamping, MotionDrag, Rayleigh, RayleighRatios
 
 Floats = NDArray[np.float64]
 
 
 def damping_matrices(beam: Beam, shapes: Shapes, mass: Floats, stiffness: Floats) -> dict[str, Floats]:
-    """The beam's damping matrices by kind: kelvin_voigt, air, rayleigh (the sum of both Rayleigh kinds), modal."""
+    """The beam's damping matrices by kind: kelvin_voigt, air, rayleigh (the sum of both Rayleigh kinds), modal.
+
+    Drag on the whole motion is not among them: see `fields.drag_integrals`.
+    """
     result: dict[str, Floats] = {}
     for damping in beam.dampings:
+        if isinstance(damping, MotionDrag):
+            continue
         name, matrix = _matrix(damping, beam, shapes, mass, stiffness)
         result[name] = result[name] + matrix if name in result else matrix
     return result
@@ -34,6 +39,7 @@ def _matrix(damping: Damping, beam: Beam, shapes: Shapes, mass: Floats, stiffnes
     if isinstance(damping, RayleighRatios):
         alpha, beta = rayleigh_from_ratios(damping, natural(mass, stiffness)[0])
         return "rayleigh", alpha * mass + beta * stiffness
+    assert isinstance(damping, ModalDamping)  # the last kind
     return "modal", _modal(damping, shapes, mass, stiffness)
 
 
@@ -41,8 +47,10 @@ def _kelvin_voigt(damping: KelvinVoigt, beam: Beam, shapes: Shapes) -> Floats:
     """int Kv (Iz Wy'' Wy'' + Iy Wz'' Wz'') (Yousefzadeh and Shafei 2024, eq. 11)."""
     x, weight = nodes(shapes.panels)
     bend = shapes.displacement(x, 2)
-    in_y = (beam.section.Iz or 0.0) * gram(weight, bend[:, 1], round_off=shapes.round_off)
-    in_z = (beam.section.Iy or 0.0) * gram(weight, bend[:, 2], round_off=shapes.round_off)
+    section = beam.along(x).section
+    (over_y, iz), (over_z, iy) = (absorbed(weight, 0.0 if second is None else second) for second in (section.Iz, section.Iy))
+    in_y = iz * gram(over_y, bend[:, 1], round_off=shapes.round_off)
+    in_z = iy * gram(over_z, bend[:, 2], round_off=shapes.round_off)
     return damping.coefficient * (in_y + in_z)
 
 

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.beams.integrals import ShapeIntegrals
-from pliant.beams.quadrature import gram, nodes, rule
+from pliant.beams.quadrature import ROUND_OFF, absorbed, gram, nodes, rule
 from pliant.beams.shapes import Shapes
 from pliant.model.beam import AUTO, Beam
 
@@ -67,21 +67,34 @@ def field_integrals(beam: Beam, shapes: Shapes, integrals: ShapeIntegrals) -> Fi
         x, weight = nodes(shapes.panels)
         back, moves = _back(beam, shapes, x), shapes.displacement(x)
         own = slice(1 + nf, 1 + nf + shortened)
-        first[own, 0] = beam.mu * weight @ back
+        weight, mu = absorbed(weight, beam.along(x).mu)
+        first[own, 0] = mu * weight @ back
         # foreshortening is integrated against the beam at rest, the modes and itself
         fields = np.concatenate([_at_rest(x), np.swapaxes(moves, 1, 2), _axial(back)], axis=1)
-        crossed = beam.mu * gram(weight, back, fields.reshape(len(x), -1)).reshape(shortened, own.stop, 3)
+        crossed = mu * gram(weight, back, fields.reshape(len(x), -1)).reshape(shortened, own.stop, 3)
         if beam.stiffening_taken not in ("full", "cubic"):
             crossed[:, 1:] = 0.0
         second[own, : own.stop, 0, :] = crossed
         second[: own.stop, own, :, 0] = crossed.transpose(1, 0, 2)
         if threes:
-            _put_third_order(beam.mu, x, weight, fields, third_order(shapes, threes, x), first, second)
+            _put_third_order(mu, x, weight, fields, third_order(shapes, threes, x), first, second)
     if beam.stiffening_taken == "as-published":
         first[1:] = 0.0  # no gravity on the modes
     pair[:] = np.trace(second, axis1=2, axis2=3)
     pair[1 : 1 + nf, 1 : 1 + nf] = integrals.modal_mass
     return FieldIntegrals(first, second, rotary_first, pair, (*pairs, *threes), forms)
+
+
+def drag_integrals(shapes: Shapes, beam: Beam, coefficient: float) -> tuple[Floats, Floats]:
+    """int c W_A and int c W_A W_B^T of all fields, with the drag c per length in place of the mass: (fields, 3), (fields, fields,
+    3, 3). No terms are left out, whatever the stiffening, so that drag never adds energy."""
+    x, weight = nodes(shapes.panels)
+    moves = fields_along(beam, shapes, x)[0]
+    count = moves.shape[1]
+    limit = np.full((count, count), ROUND_OFF)
+    limit[1 : 1 + shapes.count, 1 : 1 + shapes.count] = shapes.round_off
+    second = gram(weight, moves.reshape(len(x), -1), round_off=np.kron(limit, np.ones((3, 3)))).reshape(count, 3, count, 3)
+    return coefficient * np.einsum("x,xac->ac", weight, moves), coefficient * second.transpose(0, 2, 1, 3)
 
 
 def _put_third_order(mu: float, x: Floats, weight: Floats, fields: Floats, across: Floats, first: Floats, second: Floats) -> None:

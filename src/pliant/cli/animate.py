@@ -13,7 +13,7 @@ from pliant.cli.plot import with_stresses
 from pliant.cli.run import settings_of, simulate_model
 from pliant.errors import PliantError
 from pliant.host import progress
-from pliant.host.netcdf import is_netcdf
+from pliant.host.netcdf_head import is_netcdf
 
 if TYPE_CHECKING:
     from pliant.results.result import Result

@@ -22,10 +22,11 @@ from pliant.cli.reproduce import reproduce
 from pliant.cli.run import run
 from pliant.cli.schema import schema
 from pliant.cli.sweep import sweep
+from pliant.version import VERSION
 
 # Every command, with an example for its help.
 COMMANDS: dict[Callable[..., None], str] = {
-    new: "pliant new arm.yaml",
+    new: "pliant new four-bar",
     check: "pliant check arm.yaml",
     run: "pliant run arm.yaml --out arm.nc --plot arm.png",
     sweep: "pliant sweep arm.yaml --over payload=0.1:1.0:20 --out arm-sweep --workers 4",
@@ -55,8 +56,6 @@ app = typer.Typer(
 @app.callback(invoke_without_command=True)
 def main(version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False) -> None:
     if version:
-        from pliant.version import VERSION
-
         typer.echo(f"pliant {VERSION}")
         raise typer.Exit()
 

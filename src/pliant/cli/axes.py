@@ -6,8 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from pliant.cli.exits import WRONG, stop
 from pliant.errors import ModelError
 
@@ -44,6 +42,8 @@ def parse_axes(
 
 
 def _values(name: str, text: str, unit: str | None, written: str | None) -> list[float]:
+    import numpy as np
+
     if ":" not in text:
         return _numbers(name, text.split(","), unit, written)
     begin, end, *rest = text.split(":")

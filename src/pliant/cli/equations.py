@@ -10,7 +10,6 @@ import typer
 
 from pliant.cli.exits import WRONG, stop, write_json, writing
 from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, Set, check_target, load_model
-from pliant.equations import equations as derive_equations
 from pliant.host import progress
 from pliant.host.atomic_files import atomic_write
 
@@ -43,6 +42,8 @@ def equations(
     if target is not None:
         check_target("--out", target)
     model = load_model(file, includes_outside, settings)
+    from pliant.equations import equations as derive_equations
+
     with progress.waiting(f"deriving {form}", quiet or as_json):
         derived = derive_equations(model.system)
         text = TEXTS[form](derived, not raw) if form in TEXTS else None

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import csv
+import math
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from pliant.cli.exits import DONE, FAILED, WRONG, say, stop, write_json
@@ -119,7 +119,7 @@ def _plain(value: Any) -> Any:
         return {name: _plain(inner) for name, inner in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(inner) for inner in value]
-    return None if isinstance(value, float) and not np.isfinite(value) else value
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _write_table(part: Compared, path: Path) -> None:
@@ -132,7 +132,7 @@ def _write_table(part: Compared, path: Path) -> None:
     with atomic_write(path) as draft, open(draft, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(heads)
-        writer.writerows([repr(float(x)) for x in row] for row in np.column_stack(columns))
+        writer.writerows([repr(float(x)) for x in row] for row in zip(*columns, strict=True))
 
 
 def _report(found: Fit, model: Model, file: Path, out: Path | None, quiet: bool, as_json: bool) -> None:

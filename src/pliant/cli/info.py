@@ -16,7 +16,7 @@ from pliant.cli.report import print_report, report_data
 from pliant.cli.run import summary_data, summary_rows
 from pliant.cli.sweep_table import print_sweep
 from pliant.errors import ModelError, plain
-from pliant.host.netcdf import is_netcdf
+from pliant.host.netcdf_head import is_netcdf
 from pliant.results.table import IN_LEDGER, QUANTITIES
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import typer
 from pliant.cli.exits import WRONG, stop
 from pliant.errors import ModelError
 from pliant.host.atomic_files import streamed
-from pliant.host.netcdf import is_netcdf
+from pliant.host.netcdf_head import is_netcdf
 
 if TYPE_CHECKING:
     from pliant.files import Model

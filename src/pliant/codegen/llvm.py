@@ -53,6 +53,7 @@ class MachineCode:
     compile_seconds: float  # from the casadi function to the address
     from_cache: bool
     _engine: Any = field(repr=False)  # owns the memory at that address
+    key: str = ""  # identifies the text that it was compiled from
 
     def __call__(self, t: float, y: ArrayLike, p: ArrayLike) -> NDArray[np.float64]:
         """out(t, y, p); for tests and observers, microseconds slower than a call from machine code."""
@@ -114,6 +115,7 @@ def compile_function(
         compile_seconds=time.perf_counter() - began,
         from_cache=from_cache,
         _engine=engine,
+        key=content_key((text,)),
     )
 
 

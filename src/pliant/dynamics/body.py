@@ -72,6 +72,7 @@ class Body(Protocol):
     @property
     def damping(self) -> Sequence[str]: ...
     def fields(self, z: Sequence[Scalar]) -> Fields: ...
+    def drag_fields(self, z: Sequence[Scalar]) -> Fields | None: ...
     def field_weights(self, z: Sequence[Scalar], rates: Sequence[Scalar]) -> FieldWeights: ...
     def strain_energy(self, z: Sequence[Scalar]) -> Scalar: ...
     def strain_forces(self, z: Sequence[Scalar]) -> list[Scalar]: ...
@@ -89,8 +90,9 @@ class Shape:
     extent: Mat  # int mu r r^T
 
     @classmethod
-    def at(cls, body: Body, z: Sequence[Scalar], rates: Sequence[Scalar]) -> Shape:
-        fields, weights = body.fields(z), body.field_weights(z, rates)
+    def at(cls, body: Body, z: Sequence[Scalar], rates: Sequence[Scalar], fields: Fields | None = None) -> Shape:
+        """fields: integrals in place of the body's own."""
+        fields, weights = fields or body.fields(z), body.field_weights(z, rates)
         used = sorted({b for w in (weights.position, weights.rate, weights.bias, *weights.columns) for b in w})
         against = {b: _matrix(weights.position, [row[b] for row in fields.second]) for b in used}
         moment = combine(weights.position, fields.first)
@@ -165,6 +167,14 @@ class Shape:
         angular = add(add(cross(self.moment, velocity), times(self.inertia(), omega)), turning)
         return angular, add(add(scale(self.fields.mass, velocity), cross(omega, self.moment)), drift)
 
+    def own_momentum(self, omega: Vec, velocity: Vec) -> list[Scalar]:
+        """dT/dz', one entry per coordinate."""
+        found = []
+        for column in self.weights.columns:
+            turning, drift = self._carried(column)
+            found.append(dot(omega, turning) + dot(velocity, drift) + self._pair(column, self.weights.rate))
+        return found
+
     def _carried(self, weights: Weights) -> tuple[Vec, Vec]:
         """(int mu r x w + J theta, int mu w) for the field with these weights."""
         turning = axial(_matrix(weights, self.against))
@@ -190,6 +200,7 @@ class BeamBody:
     products: tuple[tuple[int, ...], ...] = ()
     forms: tuple[tuple[tuple[float, ...], ...], ...] = ()  # 1/m
     coriolis: bool = True
+    drag: Fields | None = None  # the same integrals with drag per length in place of mass, kg/(m s)
 
     @property
     def coordinates(self) -> int:
@@ -205,6 +216,9 @@ class BeamBody:
 
     def fields(self, z: Sequence[Scalar]) -> Fields:
         return self.constants
+
+    def drag_fields(self, z: Sequence[Scalar]) -> Fields | None:
+        return self.drag
 
     def field_weights(self, z: Sequence[Scalar], rates: Sequence[Scalar]) -> FieldWeights:
         position: dict[int, Scalar] = {0: 1.0, **{j + 1: z[j] for j in range(self.modes)}}

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import mul
 
-from pliant.dynamics.algebra import IDENTITY, ZERO, Scalar, Vec, add, mat_add, product, scale, skew, total
+from pliant.dynamics.algebra import IDENTITY, ZERO, Scalar, Vec, add, is_zero, mat_add, product, scale, skew, total
 from pliant.dynamics.calculus import Calculus
 from pliant.dynamics.closures import ConstraintRows, closure_rows
 from pliant.dynamics.denoc import TWIST
@@ -122,6 +122,13 @@ def wrenches(rows: Sequence[TwistRow], multipliers: Sequence[Scalar]) -> dict[in
             n, f = wrenches_by_body.get(k, (ZERO, ZERO))
             wrenches_by_body[k] = (add(n, scale(multiplier, _vec(entries, 0))), add(f, scale(multiplier, _vec(entries, 3))))
     return wrenches_by_body
+
+
+def on_sleeve(tree: Tree, closure: Closure, row: TwistRow, k: int) -> bool:
+    """Whether a closure holds the sleeve of a telescopic link: all that its own coordinates displace is the arm."""
+    if closure.frames is not None:
+        return any(place.node == k and not place.displacement for place in map(tree.place, closure.frames))
+    return k in row.of and all(is_zero(x) for x in row.of[k][TWIST:])
 
 
 def _vec(entries: Sequence[Scalar], start: int) -> Vec:

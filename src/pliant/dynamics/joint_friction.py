@@ -15,13 +15,16 @@ from pliant.dynamics.gibbs_appell import Wrench
 from pliant.dynamics.kinematics import Pose, Twist
 from pliant.dynamics.loads import AppliedForces, at_place
 from pliant.dynamics.tangents import tangents_of
-from pliant.dynamics.tree import ROOT, Node, Slot, Tree
+from pliant.dynamics.tree import ROOT, Node, Tree
 from pliant.model.closure import Closure
 from pliant.model.cut_joint import CutJoint
 from pliant.model.joint import TRANSLATION, Joint, Motion
 from pliant.model.joint_friction import BOTH, JointFriction
 from pliant.model.system import System
-from pliant.scalar import absolute, sqrt
+from pliant.model.telescopic import EXTENSION, TelescopicBeam
+from pliant.scalar import absolute, maximum, sqrt
+
+SHORTEST = 1e-3  # of a sleeve's length: the guide of an arm that is about to leave it, so that no trial step divides by zero
 
 
 @dataclass(frozen=True)
@@ -37,10 +40,12 @@ class RubbingJoint:
     slip: tuple[Scalar, ...]  # m/s
     free: bool  # whether its motion follows from the equations, that is, is not prescribed
     slides: bool  # whether the joint slides along its axis, so that only forces normal to the axis press
-    slots: tuple[Slot, ...] = ()  # if it is part of the tree
+    numbers: tuple[int, ...] = ()  # of its rates, if it is part of the tree
     node: int = ROOT  # the body it carries, in or outside the tree
     cut: CutJointState | None = None  # if it acts between two frames
     closure: str | None = None  # closure whose multipliers press it; None: the reaction of the body's inboard joint presses it
+    guide: Scalar | None = None  # the length over which a couple is carried, m
+    sleeve: Vec | None = None  # the middle of the part in a sleeve, whose reaction presses it; from the body's origin, in its axes
 
     @property
     def speed(self) -> Scalar:
@@ -68,8 +73,10 @@ def rubbing_joints(
     system: System, tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], bodies: Sequence[Pose], moving: Sequence[Twist],
     cut_joints: Sequence[CutJointState],
 ) -> list[RubbingJoint]:  # fmt: skip
-    """All joints with friction: in the tree, outside the tree, and closures."""
+    """All joints with friction: in the tree, sleeves, outside the tree, and closures."""
     joints = [_of_node(k, node, key, v) for k, node in enumerate(tree.nodes) for key in node.link.joint.frictions]
+    joints += [_in_sleeve(k, node, length.friction, q, v) for k, node in enumerate(tree.nodes)
+               for length in node.link.body.lengths.values() if length.friction is not None]  # fmt: skip
     for cut in cut_joints:
         node = tree.place(cut.cut_joint.a).node
         for key, friction in cut.cut_joint.joint.frictions.items():
@@ -99,8 +106,31 @@ def _of_node(k: int, node: Node, key: str, v: Sequence[Scalar]) -> RubbingJoint:
         slip=tuple(lever * v[number] for lever, (_, number) in zip(levers, numbers, strict=True)),
         free=all(slot.prescribed is None for slot in slots),
         slides=_slides(joint.motions),
-        slots=slots,
+        numbers=tuple(number for _, number in numbers),
         node=k,
+        guide=friction.guide,
+    )
+
+
+def _in_sleeve(k: int, node: Node, friction: JointFriction, q: Sequence[Scalar], v: Sequence[Scalar]) -> RubbingJoint:
+    """The arm is carried at the mouth of the sleeve and at its own inner end, as far apart as it reaches into the sleeve."""
+    link, inner = node.link.body, q[node.own_q[0]]
+    assert isinstance(link, TelescopicBeam)
+    name = f"{node.name}.{EXTENSION}"
+    return RubbingJoint(
+        part=f"body {node.name!r}",
+        label=name,
+        friction=friction,
+        motions=(Motion(TRANSLATION, EXTENSION, IDENTITY[0]),),
+        rates=(name,),
+        levers=(1.0,),
+        slip=(v[node.own_v[0]],),
+        free=link.motion is None,
+        slides=True,
+        numbers=(node.own_v[0],),
+        node=k,
+        guide=maximum(link.length - inner, SHORTEST * link.length),
+        sleeve=(0.5 * (link.length + inner), 0.0, 0.0),
     )
 
 
@@ -124,6 +154,7 @@ def _between(
         node=node,
         cut=cut,
         closure=closure,
+        guide=friction.guide,
     )
 
 
@@ -159,8 +190,7 @@ def push(
     """Apply the friction force, N along the slip, to the coordinates of the tree or to the two bodies."""
     efforts = [lever * f for lever, f in zip(joint.levers, force, strict=True)]
     if joint.cut is None:
-        numbers = [slot.v + i for slot in joint.slots for i in range(len(slot.motion.rates))]
-        for number, effort in zip(numbers, efforts, strict=True):
+        for number, effort in zip(joint.numbers, efforts, strict=True):
             applied.tau[number] = applied.tau[number] + effort
         return
     own, cut = iter(efforts), joint.cut
@@ -185,26 +215,28 @@ def pressing(joint: RubbingJoint, reaction: Wrench, bodies: Sequence[Pose]) -> l
     """The forces, N, whose magnitudes add up to the normal force, by their nonzero components; reaction: moment, force, world axes.
 
     One force; for a guide that also carries a couple, one force at each of its ends: F/2 +- M x a/length. M is about the body's
-    origin, or for a closure about the origin of its frame.
+    origin, or for a closure about the origin of its frame, or for a sleeve about the middle between the two forces.
     """
     moment, force = reaction
     turning = joint.cut.pose_b.rotation if joint.cut is not None else bodies[joint.node].rotation
     axis = joint.motions[0].axis
-    if joint.friction.guide is None and not joint.slides:
+    if joint.guide is None and not joint.slides:
         return [_live(force)]
     across = [turning.out(t) for t in tangents_of(axis)]
     directions = across if joint.slides else [*across, turning.out(axis)]
     whole = [dot(force, d) for d in directions]
-    if joint.friction.guide is None:
+    if joint.guide is None:
         return [_live(whole)]
     about = sub(moment, cross(_arm(joint, bodies), force))
-    couple = [dot(about, cross(turning.out(axis), t)) / joint.friction.guide for t in across]
+    couple = [dot(about, cross(turning.out(axis), t)) / joint.guide for t in across]
     couple += [0.0] * (len(whole) - len(couple))
     return [_live([0.5 * f + sign * c for f, c in zip(whole, couple, strict=True)]) for sign in (1.0, -1.0)]
 
 
 def _arm(joint: RubbingJoint, bodies: Sequence[Pose]) -> Vec:
     """Vector from the body's origin, about which the reaction moment is taken, to the middle of the guide, world axes."""
+    if joint.sleeve is not None:
+        return bodies[joint.node].rotation.out(joint.sleeve)
     if joint.closure is None:
         return ZERO
     assert joint.cut is not None

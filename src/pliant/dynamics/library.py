@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from pliant.beams import Shapes, beam_shapes, field_integrals, field_values, shape_integrals
+from pliant.beams import Shapes, beam_shapes, drag_integrals, field_integrals, field_values, shape_integrals
 from pliant.beams.telescopic import unit_shapes
-from pliant.dynamics.algebra import ZERO, Mat, Scalar, Vec, outer, scale, trace
+from pliant.dynamics.algebra import NULL, ZERO, Mat, Scalar, Vec, outer, scale, trace
 from pliant.dynamics.body import BeamBody, Body, Fields
 from pliant.dynamics.telescopic import TelescopicBody
 from pliant.model.beam import Beam
 from pliant.model.body import Body as ModelBody
+from pliant.model.damping import MotionDrag
 from pliant.model.rigid import RigidBody
 from pliant.model.telescopic import TelescopicBeam
 from pliant.model.value_keys import value_key
@@ -128,7 +129,18 @@ def _beam_body(beam: Beam, shapes: Shapes) -> BeamBody:
     dampings = tuple((kind, merge(matrix)) for kind, matrix in of_modes.damping.items())
     stiffness, forms = merge(of_modes.stiffness), EqualNumbers().merged(of_fields.forms)
     return BeamBody(fields, shapes.count, stiffness, dampings, of_fields.products, forms,
-                    coriolis=beam.stiffening_taken != "as-published")  # fmt: skip
+                    coriolis=beam.stiffening_taken != "as-published", drag=_drag_fields(beam, shapes))  # fmt: skip
+
+
+def _drag_fields(beam: Beam, shapes: Shapes) -> Fields | None:
+    """The integrals of drag on the whole motion. Its force is minus the momentum of a body of mass c per length."""
+    drag = next((damping.coefficient for damping in beam.dampings if isinstance(damping, MotionDrag)), None)
+    if drag is None:
+        return None
+    first, second = drag_integrals(shapes, beam, drag)
+    merge = EqualNumbers().merged
+    pair = np.trace(second, axis1=2, axis2=3)
+    return Fields(drag * beam.length, merge(first), merge(second), NULL, (ZERO,) * len(first), merge(pair))
 
 
 class EqualNumbers:

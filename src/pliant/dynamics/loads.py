@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, dot, scale, vanishes
+from pliant.dynamics.body import Shape
 from pliant.dynamics.cut_joint import CutJointState, cut_joint_state
 from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist, poses, twists
 from pliant.dynamics.rotation import NO_TURN, rotation_vector
@@ -29,6 +30,8 @@ class BodyLoad:
     moment: Vec
     force: Vec
     own: tuple[Scalar, ...]
+    # The part of moment and force that acts where the body's own coordinates displace nothing: on the sleeve of a telescopic link
+    fixed: tuple[Vec, Vec] = (ZERO, ZERO)
 
     @classmethod
     def none(cls, coordinates: int) -> BodyLoad:
@@ -36,10 +39,12 @@ class BodyLoad:
 
     def plus(self, other: BodyLoad) -> BodyLoad:
         own = tuple(a + b for a, b in zip(self.own, other.own, strict=True))
-        return BodyLoad(add(self.moment, other.moment), add(self.force, other.force), own)
+        fixed = (add(self.fixed[0], other.fixed[0]), add(self.fixed[1], other.fixed[1]))
+        return BodyLoad(add(self.moment, other.moment), add(self.force, other.force), own, fixed)
 
     def less(self, other: BodyLoad) -> BodyLoad:
-        return self.plus(BodyLoad(scale(-1.0, other.moment), scale(-1.0, other.force), tuple(-x for x in other.own)))
+        moment, force, *fixed = (scale(-1.0, x) for x in (other.moment, other.force, *other.fixed))
+        return self.plus(BodyLoad(moment, force, tuple(-x for x in other.own), (fixed[0], fixed[1])))
 
 
 @dataclass
@@ -89,6 +94,7 @@ def applied_forces(
         effort, number = read(drive.effort), rates[drive.coordinate]
         applied.tau[number] = applied.tau[number] + effort
         applied.power[drive.name] = effort * v[number]
+    _drag(tree, q, v, applied)
     if system.loads or system.cut_joints or system.struts:
         bodies, moving = poses(tree, q), twists(tree, q, v)
         for cut_joint in system.cut_joints.values():
@@ -114,6 +120,18 @@ def _elastic(node: Node, q: Sequence[Scalar], v: Sequence[Scalar], applied: Appl
             applied.tau[number] = applied.tau[number] - force
             power = power - force * v[number]
         applied.dissipate(f"{node.name}.{kind}", power)
+
+
+def _drag(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], applied: AppliedForces) -> None:
+    """Drag on the whole motion of the bodies: -c v on every point, so minus the momentum of a body of mass c per length."""
+    fields = {k: drag for k, node in enumerate(tree.nodes) if (drag := node.body.drag_fields(node.own(q, v)[0])) is not None}
+    moving = twists(tree, q, v) if fields else []
+    for k, drag in fields.items():
+        node, twist = tree.nodes[k], moving[k]
+        shape = Shape.at(node.body, *node.own(q, v), drag)
+        resisted = BodyLoad(*shape.momentum(twist.omega, twist.velocity), tuple(shape.own_momentum(twist.omega, twist.velocity)))
+        applied.loads[k] = applied.loads[k].less(resisted)
+        applied.dissipate(f"{node.name}.drag", -2.0 * shape.kinetic_energy(twist.omega, twist.velocity))
 
 
 def _joint_elements(node: Node, slot: Slot, q: Sequence[Scalar], v: Sequence[Scalar], applied: AppliedForces) -> None:
@@ -283,6 +301,6 @@ def at_place(tree: Tree, place: Place, force: Vec, moment: Vec, q: Sequence[Scal
             arm = add(arm, turn.out(step.r))
     moment = add(moment, cross(arm, force))
     if bent is None:
-        return BodyLoad(moment, force, (0.0,) * node.body.coordinates)
+        return BodyLoad(moment, force, (0.0,) * node.body.coordinates, (moment, force))
     own = tuple(dot(w, force) + dot(theta, moment) for w, theta in zip(bent.displacement, bent.rotation, strict=True))
     return BodyLoad(add(moment, cross(bent.r, force)), force, own)

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pliant.dynamics.algebra import Scalar, Vec, add, cross, sub
+from pliant.dynamics.algebra import IDENTITY, ZERO, Scalar, Vec, add, cross, scale, sub
 from pliant.dynamics.gibbs_appell import Wrench, frame_wrench, outward
 from pliant.dynamics.kinematics import Pose
 from pliant.dynamics.loads import BodyLoad
-from pliant.dynamics.tree import ROOT, Tree
+from pliant.dynamics.tree import ROOT, Place, Tree
+from pliant.model.telescopic import TelescopicBeam
 
 
 def reactions(
@@ -38,17 +39,50 @@ def reactions(
             n, f = sub(n, closing[k][0]), sub(f, closing[k][1])
         found.append((n, f))
     for k in reversed(range(len(found))):
-        parent = _stands_on(tree, k)
+        parent = _stands_on(tree, k).node
         if parent != ROOT:
-            arm: Vec = sub(bodies[k].position, bodies[parent].position)
-            n, f = found[k]
-            found[parent] = (add(found[parent][0], add(n, cross(arm, f))), add(found[parent][1], f))
+            found[parent] = _sum(found[parent], _moved(found[k], sub(bodies[k].position, bodies[parent].position)))
     return found
 
 
-def _stands_on(tree: Tree, k: int) -> int:
-    """The body that carries a body: its parent, or if both float, the inboard body of its joint, which also comes earlier."""
+def of_sleeve(
+    tree: Tree, number: int, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], bodies: Sequence[Pose],
+    loads: Sequence[BodyLoad], closing: Mapping[int, Wrench], inboard: Sequence[Wrench],
+) -> Wrench:  # fmt: skip
+    """What the sleeve of a telescopic link exerts on its arm: the inboard reaction less what moves, loads and stands on the sleeve.
+
+    closing: wrenches of closures on sleeves only. inboard: as `reactions` returns them.
+    """
+    link, pose = tree.nodes[number].link.body, bodies[number]
+    assert isinstance(link, TelescopicBeam)
+    motion, along = outward(tree, q, v, a, tree.gravity)[number], IDENTITY[0]
+    # an even rod of length L: the integrals of x^0, x and x^2 over it are m, m L/2 and m L^2/3
+    turned = add(cross(motion.alpha, along), cross(motion.omega, cross(motion.omega, along)))
+    once, twice = link.sleeve_mass * link.length / 2.0, link.sleeve_mass * link.length**2 / 3.0
+    moment = cross(along, add(scale(once, motion.a), scale(twice, turned)))
+    force = add(scale(link.sleeve_mass, motion.a), scale(once, turned))
+    fixed = loads[number].fixed
+    found = (pose.rotation.out(sub(fixed[0], moment)), pose.rotation.out(sub(fixed[1], force)))
+    found = _sum(_sum(inboard[number], found), closing.get(number, (ZERO, ZERO)))
+    for k, wrench in enumerate(inboard):
+        place = _stands_on(tree, k)
+        if place.node == number and not place.displacement:
+            found = _sum(found, _moved(wrench, sub(bodies[k].position, pose.position)), -1.0)
+    return found
+
+
+def _moved(wrench: Wrench, arm: Vec) -> Wrench:
+    """The same wrench about another origin, to which `arm` leads from the new one."""
+    return add(wrench[0], cross(arm, wrench[1])), wrench[1]
+
+
+def _sum(a: Wrench, b: Wrench, sign: float = 1.0) -> Wrench:
+    return add(a[0], scale(sign, b[0])), add(a[1], scale(sign, b[1]))
+
+
+def _stands_on(tree: Tree, k: int) -> Place:
+    """The place that carries a body: on its parent, or if both float, on the inboard body of its joint, which comes earlier."""
     for cut_joint in tree.cut_joints:
         if cut_joint.a.body == tree.nodes[k].name:
-            return tree.place(cut_joint.b).node
-    return tree.nodes[k].parent
+            return tree.place(cut_joint.b)
+    return tree.nodes[k].place

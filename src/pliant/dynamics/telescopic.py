@@ -16,13 +16,16 @@ from dataclasses import dataclass
 from pliant.beams.telescopic import KINDS, UnitShapes
 from pliant.dynamics.algebra import NULL, ZERO, Mat, Scalar, Vec, scale, total
 from pliant.dynamics.body import Fields, FieldWeights, linear, quadratic_form
-from pliant.model.damping import AirDrag, KelvinVoigt, ModalDamping, Rayleigh
+from pliant.model.damping import AirDrag, Damping, KelvinVoigt, ModalDamping, MotionDrag, Rayleigh
+from pliant.model.friction_law import FrictionLaw
 from pliant.model.telescopic import TelescopicBeam
+from pliant.model.walk import unchecked_copy
 from pliant.scalar import absolute, maximum, sqrt
 
 ARM, SLIDE, SLEEVE, FIRST = 0, 1, 2, 3
 AXIS = {"axial": 0, "y": 1, "z": 2}  # axis along which a mode displaces
 TURN = {"y": (2, 1.0), "z": (1, -1.0)}  # axis about which a bending mode rotates the tip, and the sign
+KINDS_OF_DAMPING = {KelvinVoigt: "kelvin_voigt", AirDrag: "air", Rayleigh: "rayleigh", ModalDamping: "modal"}  # of the modal rates
 UNITS: tuple[Vec, Vec, Vec] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
@@ -94,15 +97,28 @@ class TelescopicBody:
     # ---- integrals
 
     def fields(self, z: Sequence[Scalar]) -> Fields:
-        length, mu, full = z[0], self.link.mu, self.link.length
+        return self._integrated(z[0], 0.0)
+
+    def drag_fields(self, z: Sequence[Scalar]) -> Fields | None:
+        """Drag acts on the sleeve and on the arm outside it: the integrals of a link of mass c per length, less the arm inside."""
+        drag = next((damping.coefficient for damping in self.link.dampings if isinstance(damping, MotionDrag)), None)
+        if drag is None:
+            return None
+        full = self.link.length
+        air = unchecked_copy(self.link, {"mass_per_length": drag, "torsion_inertia": 0.0, "sleeve_mass": drag * full})
+        return TelescopicBody(air, self.shapes)._integrated(z[0], full - z[0])
+
+    def _integrated(self, length: Scalar, left_out: Scalar) -> Fields:
+        """left_out: the length of the arm, from its inner end on, that does not count, m."""
+        mu, full = self.link.mu, self.link.length
         sleeve = self.link.sleeve_mass
         first: list[Vec] = [ZERO] * self.count
         second: list[list[Mat]] = [[NULL] * self.count for _ in range(self.count)]
         turned: list[Vec] = [ZERO] * self.count
         pair: list[list[Scalar]] = [[0.0] * self.count for _ in range(self.count)]
         first[ARM], first[SLIDE], first[SLEEVE] = ((x, 0.0, 0.0) for x in (
-            mu * full**2 / 2.0, mu * full, sleeve * full / 2.0))  # fmt: skip
-        rigid = {(ARM, ARM): mu * full**3 / 3.0, (ARM, SLIDE): mu * full**2 / 2.0, (SLIDE, SLIDE): mu * full,
+            mu * (full**2 - left_out**2) / 2.0, mu * (full - left_out), sleeve * full / 2.0))  # fmt: skip
+        rigid = {(ARM, ARM): mu * (full**3 - left_out**3) / 3.0, (ARM, SLIDE): first[ARM][0], (SLIDE, SLIDE): first[SLIDE][0],
                  (SLEEVE, SLEEVE): sleeve * full**2 / 3.0}  # fmt: skip
         for (a, b), value in rigid.items():
             self._set(second, pair, a, b, 0, 0, value)
@@ -110,7 +126,7 @@ class TelescopicBody:
             self._elastic(a, length, first, second, turned, pair)
         self._jump(length, first, second, turned, pair)
         rotary: Mat = ((self.link.twisting * full, 0.0, 0.0), ZERO, ZERO)
-        return Fields(self.mass, first, second, rotary, turned, pair)
+        return Fields(self.mass - mu * left_out, first, second, rotary, turned, pair)
 
     def _elastic(
         self,
@@ -194,9 +210,12 @@ class TelescopicBody:
 
     @property
     def damping(self) -> tuple[str, ...]:
-        kinds = {KelvinVoigt: "kelvin_voigt", AirDrag: "air", Rayleigh: "rayleigh", ModalDamping: "modal"}
-        named = tuple(kinds[type(damping)] for damping in self.link.dampings)
-        return (*named, "sleeve_friction") if self.link.friction is not None else named
+        named = tuple(KINDS_OF_DAMPING[type(damping)] for damping in self._modal_dampings)
+        return (*named, "sleeve_friction") if isinstance(self.link.friction, FrictionLaw) else named
+
+    @property
+    def _modal_dampings(self) -> list[Damping]:
+        return [damping for damping in self.link.dampings if type(damping) in KINDS_OF_DAMPING]
 
     def damping_forces(self, kind: str, z: Sequence[Scalar], rates: Sequence[Scalar]) -> list[Scalar]:
         if kind == "sleeve_friction":
@@ -209,7 +228,7 @@ class TelescopicBody:
 
     def _damping(self, kind: str, length: Scalar) -> list[list[Scalar]]:
         """Damping matrix of the modal rates at a given free length."""
-        law = next(d for d, name in zip(self.link.dampings, self.damping, strict=False) if name == kind)
+        law = next(d for d, name in zip(self._modal_dampings, self.damping, strict=False) if name == kind)
         count = range(self.modes)
         stiffness = self._stiffness(length)
         if isinstance(law, KelvinVoigt):
@@ -224,7 +243,7 @@ class TelescopicBody:
             return [[law.alpha * self._modal_mass(j, k, length) + law.beta * stiffness[j][k] for k in count]
                     for j in count]  # fmt: skip
         assert isinstance(law, ModalDamping)  # checked when made
-        ratios = list(law.ratios) if isinstance(law.ratios, Sequence) else [law.ratios] * self.modes
+        ratios: list[Scalar] = list(law.ratios) if isinstance(law.ratios, tuple) else [law.ratios] * self.modes
         return [[2.0 * ratios[j] * sqrt(stiffness[j][j] * self._modal_mass(j, j, length)) if j == k else 0.0
                  for k in count] for j in count]  # fmt: skip
 

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.ensemble.keep import CONTACTS, FINAL, LEDGER, RECORDS, WARNINGS, KeepPlan
-from pliant.ensemble.members import Alike, MemberPlan, start_at
+from pliant.ensemble.members import Alike, MemberPlan
 from pliant.ensemble.store import EnsembleStore
 from pliant.errors import ModelError, SolveError
+from pliant.host.progress import counted
 from pliant.host.stages import Stages
 from pliant.integrate.methods.method import Method
 from pliant.integrate.status import AT_EVENT, AT_STOP
@@ -27,7 +28,7 @@ from pliant.run.mechanism import AnySystem, mechanism_of
 from pliant.run.observed import columns_of
 from pliant.run.prepare import Compiled
 from pliant.run.simulate import AUTO, Run, check_compiled, check_limits, method_of, weight_of
-from pliant.run.starts import is_between_spheres, short_struts
+from pliant.run.starts import is_between_spheres, short_struts, start_at
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -51,13 +52,13 @@ def ensemble(
     parameters: Mapping[str, ArrayLike] | None = None,
     starts: Mapping[str, ArrayLike] | None = None,
     rates: Mapping[str, ArrayLike] | None = None,
-    method: Method | str | None = AUTO,
+    method: Method | type[Method] | str | None = AUTO,
     keep: Any = (FINAL, CONTACTS),
     t_start: float = 0.0,
     formulation: str = "articulated",
     max_steps: int | None = None,
     threads: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int], object] | bool | None = None,
     loop: str = "auto",
     device: str = "cpu",
 ) -> xr.Dataset:
@@ -71,14 +72,14 @@ def ensemble(
     lock-step cannot run is refused with the reason. The method "auto" is then DOP853, if it takes no implicit steps in trial runs.
     "auto": lock-step if it can run the model and would finish sooner; `attrs["loop"]` says which was used, and why. device
     "gpu": lock-step on an NVIDIA GPU; "auto": on a GPU if one responds; `attrs["gpu_seconds"]` says how long it computed. A member
-    that fails is a row with ok False and a message. progress is called with (members done, members); Ctrl-C keeps the finished
-    members. threads: default, one per processor.
+    that fails is a row with ok False and a message. progress: True shows a bar; a function is called with (members done, members).
+    Ctrl-C keeps the finished members. threads: default, one per processor.
     """
     from pliant.ensemble.loop_choice import DEVICES, LOOPS, choose_loop  # casadi comes in with it
 
     system = system if isinstance(system, Compiled) else mechanism_of(system, "ensemble")
     check_limits("ensemble", max_steps)
-    check.function("ensemble", "progress", progress)
+    check.progress("ensemble", progress)
     check.choice("ensemble", "loop", loop, LOOPS)
     check.choice("ensemble", "device", device, DEVICES)
     t_start, t_end = check.number("ensemble", "t_start", t_start, "s"), check.number("ensemble", "t_end", t_end, "s")
@@ -100,14 +101,16 @@ def ensemble(
             plan, explicit.method, t_end, kept, max_steps, store, chosen.runner, given=method, most_steps=explicit.most_steps,
             most=chosen.most, fewest_alike=chosen.fewest_alike,
         )  # fmt: skip
-        side_by_side.run(min(workers, plan.count), progress)
+        with counted(progress, "members") as told_of:
+            side_by_side.run(min(workers, plan.count), told_of)
         all_alone = f"general: simulate ran all members, as none could run in {chosen.words}"
         told = {"loop": all_alone if side_by_side.alone == plan.count else chosen.words, "run_by_simulate": side_by_side.alone}
         if side_by_side.gpu_seconds:
             told["gpu_seconds"] = side_by_side.gpu_seconds
         return store.dataset(side_by_side.interrupted).assign_attrs(told)
     study = _Ensemble(plan, method, t_end, kept, max_steps)
-    study.run(min(workers, plan.count), progress)
+    with counted(progress, "members") as told_of:
+        study.run(min(workers, plan.count), told_of)
     return study.store.dataset(study.interrupted).assign_attrs(loop=chosen.words)
 
 
@@ -121,7 +124,7 @@ class _Ensemble:
         self._next, self._lock = 0, threading.Lock()
         self._workers: list[_Worker] = []
 
-    def run(self, threads: int, progress: Callable[[int, int], None] | None) -> None:
+    def run(self, threads: int, progress: Callable[..., object] | None) -> None:
         pool = ThreadPoolExecutor(threads, thread_name_prefix="member")
         try:
             self._workers = [_Worker(self) for _ in range(threads)]
@@ -131,7 +134,7 @@ class _Ensemble:
         finally:
             pool.shutdown(wait=True)
 
-    def _watch(self, futures: list[Future[None]], progress: Callable[[int, int], None] | None) -> None:
+    def _watch(self, futures: list[Future[None]], progress: Callable[..., object] | None) -> None:
         waiting: Iterable[Future[None]] = futures
         while waiting:
             done, waiting = wait(waiting, timeout=LOOK, return_when=FIRST_EXCEPTION)

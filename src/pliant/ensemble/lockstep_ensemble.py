@@ -21,7 +21,7 @@ from pliant.ensemble.member_pieces import members_by_knots
 from pliant.ensemble.member_rows import MemberRows
 from pliant.ensemble.member_starts import doubtful_starts
 from pliant.ensemble.member_warnings import MembersToJudge, MemberSums
-from pliant.ensemble.members import OWN_EFFORTS, Alike, MemberPlan, heads_of, start_at
+from pliant.ensemble.members import OWN_EFFORTS, Alike, MemberPlan, heads_of
 from pliant.errors import SolveError
 from pliant.host.memory import free_memory
 from pliant.host.stages import Stages
@@ -32,6 +32,7 @@ from pliant.results.ledger import HELD
 from pliant.run.contact_phases import pair_numbers
 from pliant.run.observed import columns_of
 from pliant.run.simulate import Run, weight_of
+from pliant.run.starts import start_at
 
 if TYPE_CHECKING:
     from pliant.ensemble.store import EnsembleStore
@@ -106,10 +107,10 @@ class LockstepEnsemble:
         self._runners: dict[tuple[int, bool], Runner] = {}
         self._begun = 0  # members in the parts run so far
         self._threads = 1
-        self._progress: Callable[[int, int], None] | None = None
+        self._progress: Callable[..., object] | None = None
         self._judged: dict[tuple[float, ...], Compiled] = {}  # by parameters: Systems whose numbers warnings read
 
-    def run(self, threads: int, progress: Callable[[int, int], None] | None) -> None:
+    def run(self, threads: int, progress: Callable[..., object] | None) -> None:
         self._threads, self._progress = threads, progress
         together = self._together
         try:

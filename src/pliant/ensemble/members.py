@@ -13,12 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from pliant.errors import ModelError, SolveError
 from pliant.model import check
-from pliant.model.closure import GearClosure
 from pliant.model.resolve import checked_values
 from pliant.model.system import System
 from pliant.results.state import FinalState
 from pliant.run.prepare import Compiled, compile_system
 from pliant.run.simulate import simulate
+from pliant.run.starts import split_starts, start_at, start_places
 
 if TYPE_CHECKING:
     from pliant.results.result import Result
@@ -81,8 +81,10 @@ class MemberPlan:
         starts: Mapping[str, ArrayLike] | None,
         rates: Mapping[str, ArrayLike] | None,
     ) -> MemberPlan:
+        positions, speeds = split_starts(check.mapping("ensemble", "starts", starts))
+        speeds |= check.mapping("ensemble", "rates", rates)
         given = [(kind, name, _series(kind, name, values))
-                 for kind, mapping in (("parameters", parameters), ("starts", starts), ("rates", rates))
+                 for kind, mapping in (("parameters", parameters), ("starts", positions), ("rates", speeds))
                  for name, values in check.mapping("ensemble", kind, mapping).items()]  # fmt: skip
         count = _common_length(given)
         series = {kind: {name: np.broadcast_to(values, count) for k, name, values in given if k == kind}
@@ -128,18 +130,7 @@ class MemberPlan:
     def _places(self) -> dict[tuple[str, str], int]:
         """Indices in y of the coordinates and rates that have start values."""
         traced = self.first.traced
-        if traced.rows:
-            rule = "must not be given for a mechanism with closed loops: use parameters in joints, whose start is then assembled"
-            raise ModelError.of("ensemble", "starts", rule, [*self.starts.positions, *self.starts.rates])
-        places = {}
-        geared = {name for one in traced.system.closures.values() if isinstance(one, GearClosure) for name in one.coordinates}
-        for name in geared & set(self.starts.positions):
-            rule = "must not be given for a geared coordinate, from whose start the gear counts: use a parameter in its joint"
-            raise ModelError.of("ensemble", "starts", rule, name)
-        for kind, series in (("starts", self.starts.positions), ("rates", self.starts.rates)):
-            for name in series:
-                places[kind, name] = traced.start_place("ensemble", kind, name)
-        return places
+        return start_places(traced, "ensemble", {"starts": self.starts.positions, "rates": self.starts.rates})
 
     def stops(self, traced: TracedSystem, t_end: float) -> list[float]:
         """The ends of all pieces of time."""
@@ -192,12 +183,6 @@ class MemberPlan:
 def heads_of(traced: TracedSystem, stops: Sequence[float]) -> Floats:
     """(piece of time, entry): what begins p in each."""
     return np.array([traced.head(begin, end) for begin, end in pairwise(stops)])
-
-
-def start_at(compiled: Compiled, t: float, y: Floats) -> FinalState:
-    """A state to start from, in which every contact is judged anew."""
-    traced = compiled.traced
-    return FinalState(t, y, {}, traced.labels_of_y, traced.t_start, t)
 
 
 def _series(kind: str, name: str, values: Any) -> Floats:

@@ -93,7 +93,8 @@ def _named_body(name: str, now: BeamBody, changed: Mapping[str, BeamBody | None]
         for kind, matrix in now.dampings
     )
     forms = _Naming(symbols, changed).visit(f"{name}.shortening", now.forms, [other and other.forms for other in others])
-    return replace(now, constants=constants, stiffness=stiffness, dampings=dampings, forms=forms)
+    drag = _Naming(symbols, changed).visit(f"{name}.drag", now.drag, [other and other.drag for other in others])
+    return replace(now, constants=constants, stiffness=stiffness, dampings=dampings, forms=forms, drag=drag)
 
 
 def _named_shapes(name: str, model: Body, symbols: Symbols) -> UnitShapes:

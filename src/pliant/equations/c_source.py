@@ -11,6 +11,7 @@ import casadi as ca
 from pliant.equations.matrices import Matrices
 from pliant.equations.replay import replay
 from pliant.host.atomic_files import atomic_write
+from pliant.model import check
 
 _KINDS = {"q": "coordinate", "v": "rate", "u": "input", "p": "parameter"}
 _ARGUMENTS = "double t, const double *q, const double *v, const double *u, const double *p, double *out"
@@ -18,7 +19,7 @@ _ARGUMENTS = "double t, const double *q, const double *v, const double *u, const
 
 def write(equations: Matrices, path: str | Path) -> None:
     """Write FILE.c and FILE.h."""
-    target = Path(path)
+    target = check.path("write_c", "path", path)
     stem = identifier(target.stem)
     for suffix, text in ((".c", source(equations, stem, target.stem)), (".h", header(equations, stem))):
         with atomic_write(target.with_suffix(suffix)) as draft:

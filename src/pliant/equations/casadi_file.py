@@ -10,6 +10,7 @@ import casadi as ca
 
 from pliant.equations.matrices import Matrices
 from pliant.host.atomic_files import atomic_write
+from pliant.model import check
 
 
 def function(equations: Matrices) -> ca.Function:
@@ -35,7 +36,7 @@ def names(equations: Matrices) -> dict[str, Any]:
 
 def write(equations: Matrices, path: str | Path) -> None:
     """Write FILE for casadi.Function.load, and FILE.json with the names."""
-    target = Path(path)
+    target = check.path("write_casadi", "path", path)
     with atomic_write(target) as draft:
         function(equations).save(str(draft))
     with atomic_write(target.with_suffix(".json")) as draft:

@@ -29,6 +29,7 @@ from pliant.model.strut import OfLength
 from pliant.model.system import System
 from pliant.results.table import AXES
 from pliant.run.mechanism import AnySystem, mechanism_of
+from pliant.scalar import Numbers
 from pliant.trace.closures import chosen, row_names, springs
 from pliant.trace.tracing import Trace
 
@@ -71,7 +72,7 @@ class Equations(Matrices):
         c_source.write(self, path)
 
     def sympy(self, simplify: bool = True, max_seconds: float = SIMPLIFYING) -> Symbolic:
-        """The equations over SymPy symbols; not simplified, which a note says, if that takes longer than `max_seconds`."""
+        """The equations over SymPy symbols; what is not simplified within `max_seconds` stays as it is, and a note says so."""
         return symbolic(self, simplify, max_seconds)
 
     def latex(self, simplify: bool = True, max_seconds: float = SIMPLIFYING) -> str:
@@ -111,7 +112,7 @@ class _Derivation(Trace):
         """The symbol of an input, regardless of the signal in the model."""
         return self._inputs[id(signal)] if id(signal) in self._inputs else super().read(signal)
 
-    def _clock(self, breakpoints: Sequence[float]) -> Scalar:
+    def _clock(self, breakpoints: Numbers) -> Scalar:
         """Time itself: without a run, it is not cut at breakpoints."""
         return self.t
 
@@ -185,7 +186,7 @@ class _Derivation(Trace):
             notes.append(f"these inputs have equations of their own, which are left out: {', '.join(lagging)}")
         if self.system.controllers:
             notes.append(f"sampled controllers are left out: {', '.join(self.system.controllers)}")
-        rubbing = [link.name for link in self.system.links.values() if link.joint.frictions]
+        rubbing = [link.name for link in self.system.links.values() if link.frictions]
         rubbing += [closure.name for closure in self.system.closures.values() if closure.frictions]
         notes += [f"friction inside joints is left out: {', '.join(rubbing)}"] if rubbing else []
         sources: dict[str, dict[str, None]] = {}  # by beam, parameters in order

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from pliant.files.document import Item, ModelFileError, read_document
-from pliant.host.netcdf import is_netcdf
+from pliant.host.netcdf_head import is_netcdf
 
 MAX_BYTES = 5_000_000  # of one file; far more than any model needs, and still read in seconds
 DEEPEST = 20  # levels of files that include each other

@@ -54,6 +54,7 @@ UNITS: dict[tuple[Any, str], str] = {
     (FreeModes, "modes"): "1",
     (damping.KelvinVoigt, "coefficient"): "Pa s",
     (damping.AirDrag, "coefficient"): "kg/(m s)",
+    (damping.MotionDrag, "coefficient"): "kg/(m s)",
     (Spring, "stiffness"): STIFFNESS,
     (Spring, "rest"): EITHER,
     (Damper, "coefficient"): DRAG,

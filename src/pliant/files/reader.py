@@ -44,7 +44,7 @@ class Model:
     """The content of a model file: a System and, optionally, run settings."""
 
     system: System
-    run: RunSettings | None  # None if the file has no run section
+    run: RunSettings | Any  # None if the file has no run section
     units: Mapping[str, str] = field(default_factory=dict, compare=False)  # in which the file defines numbers, such as mm
 
 

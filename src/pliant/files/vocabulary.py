@@ -31,6 +31,7 @@ from pliant.model.play import Backlash, Limits
 from pliant.model.signal import Formula, MotionTable, Prescribed, Signal
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
+from pliant.scalar import ArrayOf
 
 # The classes for laws of the user's own.
 FORMULA = "formula"
@@ -39,7 +40,7 @@ SHORT_NAMES: dict[type, str] = {
     Rodas5P: "rodas5p",
 }  # fmt: skip
 # Classes that may be written without their word where several are possible; the fields that they need tell them apart.
-WITHOUT_NAME = (Modes, Prescribed, ShapeTable, ShapeFunction)
+WITHOUT_NAME = (Modes, Prescribed, ShapeTable, ShapeFunction, JointFriction)
 NOT_IN_FILES: dict[type, tuple[str, ...]] = {Formula: ("text",), Prescribed: ("text",)}  # taken from the formula
 
 STATE, TIME, STATION = ("t", "q", "v"), ("t",), ("x",)
@@ -63,10 +64,9 @@ HINTS: dict[tuple[Any, str], Any] = {  # types that a file may give where the mo
     (JointFriction, "law"): Union[(*JOINT_FRICTION_LAWS, CustomFriction)],
     (Joint, "motion"): PrescribedMotion | Mapping[str, PrescribedMotion] | None,
     (TelescopicBeam, "motion"): PrescribedMotion | None,
-    (TelescopicBeam, "friction"): Union[(*SLIDING, CustomFriction, None)],
+    (TelescopicBeam, "friction"): Union[(*SLIDING, CustomFriction, JointFriction, None)],
     (Limits, "normal"): Normal | None,
     (Backlash, "normal"): Normal | None,
-    (Plane, "normal"): Any,  # a vector, or one of x, y, z
     (RunSettings, "method"): Union[(*METHODS, None)],
 }
 COMPUTED: dict[tuple[type, str], Callable[..., float]] = {(PowerLaw, "stiffness"): hertz_stiffness}
@@ -149,7 +149,7 @@ def formula_class(hint: Any) -> type | None:
 
 
 def sequences(hint: Any) -> list[Any]:
-    return [option for option in options(hint) if get_origin(option) in (tuple, list, Sequence)]
+    return [option for option in options(hint) if get_origin(option) in (tuple, list, Sequence, ArrayOf)]
 
 
 def element(hint: Any) -> Any:

@@ -23,35 +23,58 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 from pathlib import Path
 
+from pliant.errors import ModelError
+
 _LONGEST_STEM = 40  # characters of the target's name in the draft's name, which must not exceed 255 characters
 _NAME = re.compile(r"\..*\.(?P<host>[0-9a-f]{8})-(?P<process>[0-9]{1,10})-[0-9a-f]{8}\.pliant-draft(\.[^.]*)?", re.DOTALL)
 
 
 @contextlib.contextmanager
-def atomic_write(target: str | Path, keep_unfinished: bool = False) -> Iterator[Path]:
-    """The path of a draft to write to; it becomes `target` on success and is deleted on any error.
-
-    keep_unfinished: if the process is killed, the draft stays, as arm.unfinished.nc for arm.nc, because it can be read.
-    """
+def atomic_write(target: str | Path) -> Iterator[Path]:
+    """The path of a draft to write to; it becomes `target` on success and is deleted on any error."""
+    if not isinstance(target, (str, os.PathLike)):
+        raise ModelError.of("file", "path", "must be the path of a file", target)
     target = Path(target)
     if streamed(target):
         with _streamed(target) as draft:
             yield draft
         _note(target, None)
         return
-    place = Path(os.path.realpath(target))
-    clear_leftovers(place.parent)
-    draft = _unused(place, keep_unfinished)
+    draft = draft_of(target)
     try:  # from before there is a draft: Ctrl-C may come at any time
-        os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))  # reduced by the user's umask
+        create(draft)
         yield draft
-        _take_after(draft, place)
-        _note(target, os.stat(draft).st_ino)
-        os.replace(draft, place)
+        complete(draft, target)
     except BaseException:
         with contextlib.suppress(OSError):  # the first error is the one to report
             draft.unlink(missing_ok=True)
         raise
+
+
+def draft_of(target: Path, unfinished: bool = False) -> Path:
+    """An unused name for a draft of a file. unfinished: it is kept if the process is killed, as arm.unfinished.nc for arm.nc."""
+    place = Path(os.path.realpath(target))
+    clear_leftovers(place.parent)
+    return _unused(place, unfinished)
+
+
+def create(draft: Path) -> None:
+    os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))  # reduced by the user's umask
+
+
+def complete(draft: Path, target: Path) -> None:
+    """Give a draft the name of its target."""
+    place = Path(os.path.realpath(target))
+    _take_after(draft, place)
+    _note(target, os.stat(draft).st_ino)
+    os.replace(draft, place)
+
+
+def unfinished_files(target: Path) -> list[Path]:
+    """What killed processes have left of a file."""
+    place = Path(os.path.realpath(target))
+    named = re.compile(re.escape(f"{place.stem[:_LONGEST_STEM]}.unfinished") + r"(-[0-9]+)?" + re.escape(place.suffix))
+    return [path for path in place.parent.iterdir() if named.fullmatch(path.name)] if place.parent.is_dir() else []
 
 
 class Written:

@@ -26,7 +26,6 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-HEADS = (b"\x89HDF", b"CDF")  # first bytes of netCDF files
 LIBRARY = threading.RLock()  # HDF5 is not thread-safe
 _held = 0  # how many times its owner has locked it
 
@@ -37,15 +36,6 @@ CHECKSUM, CHECKSUMS = "checksum", "checksums"  # of a group, and of the values i
 
 T = TypeVar("T")
 Blocks = Sequence[tuple[int, int]]  # checksums of consecutive rows: (number of the row after the last, CRC-32)
-
-
-def is_netcdf(path: str | Path) -> bool:
-    """Whether a file is netCDF, judged by its first bytes, because names may mislead; False if it cannot be read."""
-    try:
-        with open(path, "rb") as file:
-            return file.read(4).startswith(HEADS)
-    except OSError:
-        return False
 
 
 @contextlib.contextmanager

@@ -55,6 +55,25 @@ def of_run(t_start: float, t_end: float, quiet: bool) -> Iterator[Run]:
 
 
 @contextlib.contextmanager
+def counted(progress: Any, words: str, total: float | None = None) -> Iterator[Callable[..., object] | None]:
+    """The caller's function; or, if progress is True, a bar that is told as the function would be: a count, then of how many.
+
+    total: of how many, if the function is told something else.
+    """
+    if progress is not True:
+        yield None if progress is False else progress
+        return
+    shown = bar if notebook() is None else notebook_bar
+    with shown(0.0, 1.0, False) as tell:
+
+        def told(done: int, other: float, *_: int) -> None:
+            most = other if total is None else total
+            tell(min(done / max(most, 1), 1.0), f"{done} of {most:g} {words}" if total is None else f"{done} {words}, {other:.6g}")
+
+        yield told
+
+
+@contextlib.contextmanager
 def waiting(words: str, quiet: bool) -> Iterator[None]:
     """A bar that only describes the work, for work whose progress is unknown."""
     with bar(0.0, None, quiet, words):

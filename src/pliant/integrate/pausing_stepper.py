@@ -7,12 +7,9 @@ Unless that is requested, the steps are the same, bit for bit, as those of one r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from pliant.integrate.compiled_loops import compiled_loop
 from pliant.integrate.memory.memory import Floats
@@ -20,30 +17,11 @@ from pliant.integrate.memory.run_record import RECORDS, RUN
 from pliant.integrate.status import AGAIN, FULL, PAUSED, Status
 from pliant.integrate.stepper import Located, Outcome, Save, Stepper
 
-# Arrays that no loop writes to, or that are written before they are read: they are not saved.
-_NOT_SAVED = frozenset((
-    "zeros", "work", "row_first", "column", "value", "c", "dense", "samples", "plan", "knots", "piece_end", "piece_head",
-    "row_t", "row_observed",
-))  # fmt: skip
-
 # Offsets in the record
 _T, _T_STOP, _NEXT_SAVE, _N_ROWS, _PAUSING, _HORIZON, _ENTERING, _WAITING, _RESTART = (
     list(RUN.fields or ()).index(name)
     for name in ("t", "t_stop", "next_save", "n_rows", "pausing", "horizon", "entering", "waiting", "restart")
 )
-
-
-@dataclass(frozen=True)
-class SavedMarch:
-    """Copies of everything needed to continue a march."""
-
-    record: NDArray[np.uint8]
-    arrays: dict[str, NDArray[Any]]
-    knots: Floats
-    flushed: dict[str, dict[int, list[NDArray[Any]]]]
-    located: tuple[Located, ...]
-    steps_of: dict[str, int]
-    kernel: Any  # kernel of the Jacobian, kept alive
 
 
 class PausingStepper(Stepper):
@@ -127,34 +105,3 @@ class PausingStepper(Stepper):
                  for k in range(int(self._run["n_notes"]))]  # fmt: skip
         users = [note for note in notes if arrays["event_pair"][note.index] < 0 and kinds[note.index] >= RECORDS]
         return sorted((note for note in users if note.t <= t), key=lambda note: note.t)
-
-    def saved(self) -> SavedMarch:
-        """A copy of the present march."""
-        arrays = {name: array.copy() for name, array in self._memory.arrays.items() if name not in _NOT_SAVED}
-        flushed = {name: dict(blocks) for name, blocks in self._flushed.items()}
-        return SavedMarch(self._memory.bytes_of_record(), arrays, self._memory.arrays["knots"].copy(), flushed,
-                          tuple(self._located), dict(self._steps_of), self._memory.kernel)  # fmt: skip
-
-    def restore(self, saved: SavedMarch) -> None:
-        """Continue from a saved march."""
-        self._take_family(saved)
-        memory = self._memory
-        for name, array in saved.arrays.items():
-            if memory.arrays[name].shape == array.shape:
-                memory.arrays[name][...] = array
-            else:
-                memory.bind(**{name: array.copy()})
-        memory.bind_knots(saved.knots)
-        memory.take_record(saved.record)
-        self._flushed = {name: dict(blocks) for name, blocks in saved.flushed.items()}
-        self._located, self._steps_of = list(saved.located), dict(saved.steps_of)
-        memory.kernel = saved.kernel
-
-    def _take_family(self, saved: SavedMarch) -> None:
-        """For an automatic method, restore the family that was active."""
-        from pliant.integrate.memory.setup import set_up
-
-        watching = int(saved.record.view(RUN)[0]["watching"])
-        if watching != int(self._run["watching"]):
-            method = self.method.alternatives[watching == 2]
-            set_up(self._memory, method, self._atol, self._jacobian, self._n_newton, stages=self._stages)

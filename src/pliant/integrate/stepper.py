@@ -21,9 +21,10 @@ from pliant.integrate.memory.course import Course, course_of
 from pliant.integrate.memory.memory import Floats, Memory
 from pliant.integrate.memory.phase_tables import Observed, Phases, PiecesOfTime, Updates
 from pliant.integrate.memory.run_record import BLOCK as PADDING
-from pliant.integrate.memory.run_record import GOES_ON, RECORDS, SAVE_NOTHING, SAVE_STEPS, SAVE_TIMES, STOPS
+from pliant.integrate.memory.run_record import GOES_ON, RECORDS, RUN, SAVE_NOTHING, SAVE_STEPS, SAVE_TIMES, STOPS
 from pliant.integrate.memory.setup import Constraints, Jacobian, set_up
 from pliant.integrate.methods.method import Method
+from pliant.integrate.saved_march import NOT_SAVED, ROWS, SavedMarch
 from pliant.integrate.status import AGAIN, FULL, GO_ON, NEW_PHASE, PAUSED, STATUS_OF_CODE, TURN, Status
 
 PIECE = 0.075  # s of computing before control returns to Python: progress, Ctrl-C, the time limit
@@ -236,7 +237,7 @@ class Stepper:
                 part.bind(self._memory)
         self._memory.bind_notes(int(np.count_nonzero(self._memory.arrays["kind"] >= RECORDS)), n_state)
         self._budget = FIRST_BUDGET
-        self._seconds = 0.0
+        self._seconds, self._charged = 0.0, 0
         self._steps_of: dict[str, int] = {}
 
     # ---- the run
@@ -320,12 +321,14 @@ class Stepper:
         self._memory.set(n_plan=last - first, next_save=0, pausing=int(last < size))
         self._planned = last
 
-    def advance(self, t_stop: float | PiecesOfTime, *, progress: Callable[[float], object] | None = None) -> Outcome:
+    def advance(
+        self, t_stop: float | PiecesOfTime, *, progress: Callable[[float], object] | None = None, saved: SavedMarch | None = None
+    ) -> Outcome:
         """Integrate from the present state to t_stop exactly, or to the first event of the kind STOPS, or as far as it goes.
 
         t_stop may be pieces of time, each with its own head of p; the run then goes through all of them. `progress` is called with
-        t about every 75 ms of computing. A KeyboardInterrupt ends the run with Status.INTERRUPTED; nothing that was computed is
-        lost.
+        t about every 75 ms of computing. `saved` is a march that was saved in these pieces, to go on from. A KeyboardInterrupt ends
+        the run with Status.INTERRUPTED; nothing that was computed is lost.
         """
         run = self._run
         pieces = t_stop if isinstance(t_stop, PiecesOfTime) else PiecesOfTime(np.array([float(t_stop)]), np.empty((1, 0)))
@@ -333,8 +336,10 @@ class Stepper:
             raise ModelError.of("run", "t_stop", f"must be a time >= the present t = {run['t']} s", float(pieces.ends[0]))
         loop = compiled_loop("loop.march", self._stages)
         self._memory.enter_pieces(pieces.ends, pieces.heads, pieces.due, pieces.tail)
+        if saved is not None:
+            self.restore(saved)
         reported = perf_counter()
-        self._begun = reported if self._begun is None else self._begun
+        self._begun = reported - self._seconds if self._begun is None else self._begun
         try:
             code = GO_ON
             while code in AGAIN:
@@ -395,6 +400,20 @@ class Stepper:
                 self._run["budget"] = 0
                 loop(self._memory.address)
 
+    def charge(self, before: Stepper) -> None:
+        """Call between start and advance: the limits count what an earlier run has used up, too."""
+        self._charged, self._seconds = before._steps_tried, before._seconds
+        self._memory.set(max_steps=int(self._run["max_steps"]) - self._charged)
+
+    @property
+    def _steps_tried(self) -> int:
+        return self._charged + int(self._run["accepted"]) + int(self._run["rejected"])
+
+    @property
+    def used_up(self) -> bool:
+        """Whether the limits leave nothing for another run."""
+        return self._steps_tried >= int(self._run["max_steps"]) + self._charged or self._seconds >= self._max_seconds
+
     def give_up(self) -> None:
         """Discard the waiting step, as if it had been refused, but keep its length."""
         run = self._run
@@ -409,6 +428,44 @@ class Stepper:
         """Instead of advancing: many runs like the one started here."""
         self._memory.enter_pieces(pieces.ends, pieces.heads, pieces.due, pieces.tail)
         return MemberRuns(self._memory, self._stages, self.plain_atol)
+
+    # ---- copies
+
+    def saved(self) -> SavedMarch:
+        """A copy of the present march."""
+        arrays = {name: array.copy() for name, array in self._memory.arrays.items() if name not in NOT_SAVED and name not in ROWS}
+        rows = slice(None if self._sink is None else 0 if self._run["flushed"] else int(self._run["n_rows"]))
+        arrays |= {name: self._memory.arrays[name][rows].copy() for name in ROWS}
+        flushed = {name: dict(blocks) for name, blocks in self._flushed.items()}
+        located = tuple((event.t, event.index, event.direction) for event in self._located)
+        return SavedMarch(
+            self._memory.bytes_of_record(), arrays, flushed, located, dict(self._steps_of), self._planned, self._seconds
+        )
+
+    def restore(self, saved: SavedMarch) -> None:
+        """Continue from a saved march."""
+        self._take_family(saved)
+        memory = self._memory
+        for name, array in saved.arrays.items():
+            if name in ROWS:
+                memory.arrays[name][: len(array)] = array
+            elif memory.arrays[name].shape == array.shape:
+                memory.arrays[name][...] = array
+            else:
+                memory.bind(**{name: array.copy()})
+        memory.take_record(saved.record)
+        self._flushed = {name: dict(blocks) for name, blocks in saved.flushed.items()}
+        self._located, self._steps_of = [Located(*event) for event in saved.located], dict(saved.steps_of)
+        self._planned, self._seconds = saved.planned, saved.seconds
+        if self._windows is not None:
+            memory.bind(plan=self._windows.between(saved.planned - int(self._run["n_plan"]), saved.planned))
+
+    def _take_family(self, saved: SavedMarch) -> None:
+        """For an automatic method, restore the family that was active."""
+        watching = int(saved.record.view(RUN)[0]["watching"])
+        if watching != int(self._run["watching"]):
+            method = self.method.alternatives[watching == 2]
+            set_up(self._memory, method, self._atol, self._jacobian, self._n_newton, stages=self._stages)
 
     @property
     def memory(self) -> Memory:
@@ -499,7 +556,9 @@ class Stepper:
             events = (Located(t, int(run["lost"]) - 1, 0),)
         if status is Status.CHATTERS:
             events = (Located(t, int(run["chattering"]), 0),)
-        limit = {Status.TOO_MANY_STEPS: int(run["max_steps"]), Status.OUT_OF_TIME: self._max_seconds}.get(status, "")
+        limit = {Status.TOO_MANY_STEPS: int(run["max_steps"]) + self._charged, Status.OUT_OF_TIME: self._max_seconds}.get(
+            status, ""
+        )
         return Outcome(status, t, events, float(run["h"]), limit, type(self.method).__name__, self._to_blame(status),
                        (int(run["open_row"]), float(run["open_amount"]), float(run["open_t"])))  # fmt: skip
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from pliant.model.frame import Frame
+from pliant.model.joint_friction import JointFriction
 from pliant.model.play import Limits
 from pliant.model.signal import PrescribedMotion
 
@@ -24,6 +25,7 @@ class Length:
     rate: float  # m/s, at the start
     motion: PrescribedMotion | None = None  # prescribed
     stop: Limits | None = None  # a spring at the end of its travel
+    friction: JointFriction | None = None  # pressed by the sleeve's reaction
 
 
 class Body(Protocol):

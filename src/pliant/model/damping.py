@@ -1,12 +1,12 @@
-"""Damping of elastic bodies. Each kind is a quadratic form of the modal rates."""
+"""Damping of elastic bodies. Each kind is a quadratic form of the modal rates; of the whole motion, if it is MotionDrag."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pliant.errors import ModelError
 from pliant.model import check
+from pliant.scalar import Numbers
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,16 @@ class AirDrag:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "coefficient", check.not_negative("AirDrag", "coefficient", self.coefficient, "kg/(m s)"))
+
+
+@dataclass(frozen=True)
+class MotionDrag:
+    """Viscous drag on the whole motion: -c v(x) per length on every point, where v is its velocity relative to the ground."""
+
+    coefficient: float  # c, kg/(m s)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "coefficient", check.not_negative("MotionDrag", "coefficient", self.coefficient, "kg/(m s)"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,8 +63,8 @@ class RayleighRatios:
     (`low1_high2`).
     """
 
-    ratios: tuple[float, float]  # xi at the lower and at the upper frequency, 1
-    frequencies: tuple[float, float] | None = None  # rad/s
+    ratios: Numbers  # xi at the lower and at the upper frequency, 1
+    frequencies: Numbers | None = None  # rad/s
     rule: str = "first_two"
 
     def __post_init__(self) -> None:
@@ -75,11 +85,11 @@ class RayleighRatios:
 class ModalDamping:
     """Modal damping: one damping ratio per mode of the body, in the order of its modes, or one number for all."""
 
-    ratios: tuple[float, ...] | float
+    ratios: Numbers | float
 
     def __post_init__(self) -> None:
         part = "ModalDamping"
-        if not isinstance(self.ratios, Sequence):  # a number, or an expression of parameters
+        if not check.several(self.ratios):  # a number, or an expression of parameters
             object.__setattr__(self, "ratios", check.not_negative(part, "ratios", self.ratios))
             return
         clean = tuple(check.not_negative(part, f"ratios[{k}]", r) for k, r in enumerate(self.ratios))
@@ -88,5 +98,5 @@ class ModalDamping:
         object.__setattr__(self, "ratios", clean)
 
 
-Damping = KelvinVoigt | AirDrag | Rayleigh | RayleighRatios | ModalDamping
-DAMPINGS: tuple[type[Damping], ...] = (KelvinVoigt, AirDrag, Rayleigh, RayleighRatios, ModalDamping)
+Damping = KelvinVoigt | AirDrag | MotionDrag | Rayleigh | RayleighRatios | ModalDamping
+DAMPINGS: tuple[type[Damping], ...] = (KelvinVoigt, AirDrag, MotionDrag, Rayleigh, RayleighRatios, ModalDamping)

@@ -7,7 +7,8 @@ from typing import Any
 
 from pliant.model import check
 from pliant.model.answers import answer
-from pliant.model.check import Vector
+from pliant.model.check import Axis, Vector
+from pliant.scalar import Numbers
 
 Turn = tuple[Vector, float]  # unit axis, angle in rad
 
@@ -31,13 +32,13 @@ class Frame:
         """The properties that determine the code of the equations; the numbers in that code come from its place on the body."""
         return self.body, self.station is None
 
-    def moved(self, offset: Any) -> Frame:
+    def moved(self, offset: Numbers) -> Frame:
         """The same frame moved by (x, y) or (x, y, z) in m, along the axes it has before any of its turns."""
         step = check.vector("Frame", "offset", offset, "m")
         x, y, z = (a + b for a, b in zip(self.offset, step, strict=True))
         return replace(self, offset=(x, y, z))
 
-    def turned(self, angle: float, axis: Any = "z") -> Frame:
+    def turned(self, angle: float, axis: Axis = "z") -> Frame:
         """The same frame rotated by `angle` (rad) about one of its own axes."""
         turn = (check.axis("Frame", "axis", axis), check.number("Frame", "angle", angle, "rad"))
         return replace(self, turns=(*self.turns, turn))

@@ -8,10 +8,11 @@ from typing import Any, ClassVar, TypeVar
 
 from pliant.errors import ModelError
 from pliant.model import check
-from pliant.model.check import Vector
+from pliant.model.check import Axis, Vector
 from pliant.model.joint_friction import BALLS, BOTH, SLIDES, TURNS, Frictions, JointFriction, frictions_of
 from pliant.model.play import Backlash, Limits
 from pliant.model.signal import MotionTable, Prescribed, PrescribedMotion, prescribed
+from pliant.scalar import Numbers
 
 ROTATION, TRANSLATION, BALL = "rotation", "translation", "ball"
 SURFACES = {ROTATION: TURNS, TRANSLATION: SLIDES, BALL: BALLS}  # kind of surface that friction acts on
@@ -196,11 +197,11 @@ class Revolute(Joint):
 
     angle: float = 0.0  # rad
     rate: float = 0.0  # rad/s
-    axis: Any = "z"
+    axis: Axis = "z"
 
     @property
     def motions(self) -> tuple[Motion, ...]:
-        return (Motion(ROTATION, "angle", self.axis),)
+        return (Motion(ROTATION, "angle", self.axis),)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,11 +213,11 @@ class Prismatic(Joint):
 
     displacement: float = 0.0  # m
     rate: float = 0.0  # m/s
-    axis: Any = "x"
+    axis: Axis = "x"
 
     @property
     def motions(self) -> tuple[Motion, ...]:
-        return (Motion(TRANSLATION, "displacement", self.axis),)
+        return (Motion(TRANSLATION, "displacement", self.axis),)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -228,12 +229,12 @@ class Cylindrical(Joint):
 
     displacement: float = 0.0  # m
     angle: float = 0.0  # rad
-    rates: Sequence[float] = (0.0, 0.0)  # m/s, rad/s
-    axis: Any = "x"
+    rates: Numbers = (0.0, 0.0)  # m/s, rad/s
+    axis: Axis = "x"
 
     @property
     def motions(self) -> tuple[Motion, ...]:
-        return (Motion(TRANSLATION, "displacement", self.axis), Motion(ROTATION, "angle", self.axis))
+        return (Motion(TRANSLATION, "displacement", self.axis), Motion(ROTATION, "angle", self.axis))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -243,9 +244,9 @@ class Universal(Joint):
     STARTS: ClassVar[Mapping[str, str]] = {"angles": "rad"}
     START_RATES: ClassVar[Mapping[str, str]] = {"rates": "rad/s"}
 
-    angles: Sequence[float] = (0.0, 0.0)  # rad
-    rates: Sequence[float] = (0.0, 0.0)  # rad/s
-    axes: Sequence[Any] = ("y", "z")
+    angles: Numbers = (0.0, 0.0)  # rad
+    rates: Numbers = (0.0, 0.0)  # rad/s
+    axes: Sequence[Axis] = ("y", "z")
 
     def __post_init__(self) -> None:
         if isinstance(self.axes, str) or len(self.axes) != 2:
@@ -258,7 +259,8 @@ class Universal(Joint):
 
     @property
     def motions(self) -> tuple[Motion, ...]:
-        return (Motion(ROTATION, "angle1", self.axes[0]), Motion(ROTATION, "angle2", self.axes[1]))
+        first, second = self.axes
+        return (Motion(ROTATION, "angle1", first), Motion(ROTATION, "angle2", second))  # type: ignore[arg-type]
 
     @property
     def surfaces(self) -> dict[str, str]:
@@ -275,8 +277,8 @@ class Spherical(Joint):
     STARTS: ClassVar[Mapping[str, str]] = {"orientation": ""}
     START_RATES: ClassVar[Mapping[str, str]] = {"angular_velocity": "rad/s"}
 
-    orientation: Sequence[float] = (1.0, 0.0, 0.0, 0.0)  # (w, x, y, z)
-    angular_velocity: Sequence[float] = (0.0, 0.0, 0.0)  # rad/s, body axes
+    orientation: Numbers = (1.0, 0.0, 0.0, 0.0)  # (w, x, y, z)
+    angular_velocity: Numbers = (0.0, 0.0, 0.0)  # rad/s, body axes
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "orientation", _unit_quaternion(self.part, self.orientation))
@@ -294,9 +296,9 @@ class Planar(Joint):
     STARTS: ClassVar[Mapping[str, str]] = {"position": "m", "angle": "rad"}
     START_RATES: ClassVar[Mapping[str, str]] = {"velocity": "m/s", "rate": "rad/s"}
 
-    position: Sequence[float] = (0.0, 0.0)  # m
+    position: Numbers = (0.0, 0.0)  # m
     angle: float = 0.0  # rad
-    velocity: Sequence[float] = (0.0, 0.0)  # m/s
+    velocity: Numbers = (0.0, 0.0)  # m/s
     rate: float = 0.0  # rad/s
 
     @property
@@ -323,10 +325,10 @@ class Free(Joint):
     STARTS: ClassVar[Mapping[str, str]] = {"position": "m", "orientation": ""}
     START_RATES: ClassVar[Mapping[str, str]] = {"velocity": "m/s", "angular_velocity": "rad/s"}
 
-    position: Sequence[float] = (0.0, 0.0, 0.0)  # m
-    orientation: Sequence[float] = (1.0, 0.0, 0.0, 0.0)  # (w, x, y, z)
-    velocity: Sequence[float] = (0.0, 0.0, 0.0)  # m/s
-    angular_velocity: Sequence[float] = (0.0, 0.0, 0.0)  # rad/s, body axes
+    position: Numbers = (0.0, 0.0, 0.0)  # m
+    orientation: Numbers = (1.0, 0.0, 0.0, 0.0)  # (w, x, y, z)
+    velocity: Numbers = (0.0, 0.0, 0.0)  # m/s
+    angular_velocity: Numbers = (0.0, 0.0, 0.0)  # rad/s, body axes
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "orientation", _unit_quaternion(self.part, self.orientation))

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from pliant.errors import ModelError
 from pliant.model import check
-from pliant.model.closure import FormulaClosure
 from pliant.model.coordinate_pair import all_pairs
 from pliant.model.normal_law import Impulsive
-from pliant.model.rolling import NONHOLONOMIC
 from pliant.model.system import System
 
 
@@ -32,19 +30,12 @@ def refuse_controllers(system: System, caller: str, instead: str) -> None:
 
 def refuse_friction(system: System, what: str) -> None:
     """Refuse a System with friction inside joints. what: the analysis that cannot treat it, for the message."""
-    parts = {f"body {link.name!r}": link.joint.frictions for link in system.links.values()}
+    parts = {f"body {link.name!r}": link.frictions for link in system.links.values()}
     parts |= {closure.part: closure.frictions for closure in system.closures.values()}
     for part, frictions in parts.items():
         for friction in frictions.values():
             rule = f"must be left out for {what}, which cannot treat friction inside joints"
             raise ModelError.of(part, "friction", rule, type(friction.law).__name__)
-
-
-def refuse_constraints_of_speeds(system: System, what: str) -> None:
-    """Refuse a System with non-holonomic constraints. what: that which cannot treat them, and why, for the message."""
-    for closure in system.closures.values():
-        if isinstance(closure, FormulaClosure) and closure.nonholonomic:
-            raise ModelError.of(closure.part, "kind", f"must not be non-holonomic for {what}", NONHOLONOMIC)
 
 
 def refuse_impulsive(system: System, what: str) -> None:

@@ -12,7 +12,7 @@ from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.beam import AUTO, Beam
 from pliant.model.body import ROOT, TIP
-from pliant.model.damping import Damping, KelvinVoigt, ModalDamping, Rayleigh
+from pliant.model.damping import Damping, KelvinVoigt, ModalDamping, MotionDrag, Rayleigh
 from pliant.model.frame import Frame
 from pliant.model.modes import PLANES, AxialElements, ElementModes, Modes, ModeSet, TorsionElements, direction_of
 
@@ -39,12 +39,18 @@ class SegmentedBeam:
 
     @cached_property
     def parts(self) -> tuple[Beam, ...]:
-        """The segments from the root on. All but the last are the same object; the last carries the payload."""
+        """The segments from the root on. Without a taper, all but the last are the same object; the last carries the payload."""
         modes = segment_modes(self.beam) if self.modes is None else self.modes
         length = self.beam.length / self.segments
         segment = replace(self.beam, length=length, modes=modes, stiffening=self.stiffening, payload=None)
         last = segment if self.beam.payload is None else replace(segment, payload=self.beam.payload)
-        return (*(segment,) * (self.segments - 1), last)
+        if self.beam.tip_section is None:
+            return (*(segment,) * (self.segments - 1), last)
+        sections = [self.beam.along(k * length).section for k in range(self.segments)] + [self.beam.tip_section]
+        return tuple(
+            replace(last if k == self.segments - 1 else segment, section=sections[k], tip_section=sections[k + 1])
+            for k in range(self.segments)
+        )
 
     @property
     def stiffening(self) -> str:
@@ -101,9 +107,9 @@ def _static_shapes(beam: Beam, direction: str) -> ModeSet:
 
 def _check_local(part: str, label: str, damping: Damping) -> None:
     """Refuse damping that depends on the beam's frame or frequencies, which its segments do not share."""
-    if isinstance(damping, KelvinVoigt) or (isinstance(damping, Rayleigh) and float(damping.alpha) == 0.0):
+    if isinstance(damping, KelvinVoigt | MotionDrag) or (isinstance(damping, Rayleigh) and float(damping.alpha) == 0.0):
         return
-    rule = "must be KelvinVoigt or Rayleigh(alpha=0, beta), because segments do not have the frame and frequencies of the beam"
+    rule = "must be KelvinVoigt, MotionDrag or Rayleigh(alpha=0, beta): segments do not have the frame and frequencies of the beam"
     if isinstance(damping, ModalDamping):
         rule += "; Rayleigh(alpha=0, beta=2 x/w) gives the ratio x to the mode of the beam with the frequency w, rad/s"
     raise ModelError.of(part, label, rule, damping)

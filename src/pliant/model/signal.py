@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.parameter import expression_of
-from pliant.scalar import Scalar, below, where
+from pliant.scalar import ArrayOf, Numbers, Scalar, below, where
 
 MOST_CORNERS = 500  # of a table that a formula reads; each corner is an event of the run
 MIN_POINTS = 4  # of a cubic spline whose end conditions follow from its points
@@ -34,8 +34,8 @@ class _Table:
 
     OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("times", "values")
 
-    times: Sequence[float]  # s
-    values: Sequence[float]
+    times: Numbers  # s
+    values: Numbers
 
     def __post_init__(self) -> None:
         _check_table(type(self).__name__, self)
@@ -100,7 +100,7 @@ class PiecewiseSmooth(_Table):
 
     OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("times", "values", "corners")
 
-    corners: Sequence[float] = ()  # times at which the signal or its slope jumps
+    corners: Numbers = ()  # times at which the signal or its slope jumps
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -161,7 +161,7 @@ class Formula:
     PRESENCE: ClassVar[tuple[str, ...]] = ("breakpoints",)
 
     function: Callable[..., Any]
-    breakpoints: tuple[float, ...] = ()
+    breakpoints: Numbers = ()
     text: str = ""  # the formula as written, if it came from a file
 
     def __post_init__(self) -> None:
@@ -181,7 +181,7 @@ class Prescribed:
     PRESENCE: ClassVar[tuple[str, ...]] = ("breakpoints",)
 
     function: Callable[..., Any]
-    breakpoints: tuple[float, ...] = ()
+    breakpoints: Numbers = ()
     text: str = ""
 
     def __post_init__(self) -> None:
@@ -266,7 +266,7 @@ def _check_table(part: str, table: Any) -> None:
     object.__setattr__(table, "values", values)
 
 
-def _chosen(table: Any, x: Scalar, corners: Sequence[float], pieces: Sequence[Scalar]) -> Scalar:
+def _chosen(table: Any, x: Scalar, corners: Numbers, pieces: ArrayOf[Scalar]) -> Scalar:
     """The piece that contains x: pieces[k] below corners[k], the last piece beyond all corners."""
     if len(corners) > MOST_CORNERS:
         rule = f"must be at most {MOST_CORNERS} in a table that a formula reads"
@@ -277,7 +277,7 @@ def _chosen(table: Any, x: Scalar, corners: Sequence[float], pieces: Sequence[Sc
     return value
 
 
-def _spline_through(times: Sequence[float], values: Sequence[float]) -> Any:
+def _spline_through(times: Numbers, values: Numbers) -> Any:
     from scipy.interpolate import CubicSpline
 
     return CubicSpline(times, values)
@@ -289,6 +289,6 @@ def _cubic(spline: Any, t: float) -> tuple[float, ...]:
     return (*(float(c) for c in spline.c[::-1, k]), float(spline.x[k]))
 
 
-def _last_at_or_before(times: Sequence[float], t: float) -> int:
+def _last_at_or_before(times: Numbers, t: float) -> int:
     """Index of the last time <= t, or -1."""
     return bisect_right(times, t) - 1

@@ -11,6 +11,7 @@ from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.beam import AUTO, Beam
 from pliant.model.body import ROOT, TIP, Body
+from pliant.model.check import Axis
 from pliant.model.closure import (
     CLOSURE_TOLERANCE,
     MULTIPLIERS,
@@ -28,7 +29,7 @@ from pliant.model.frame import GROUND, Frame
 from pliant.model.friction_law import DryFriction, friction_law
 from pliant.model.inverse_problem import InverseProblem
 from pliant.model.joint import BALL, ROTATION, TRANSLATION, Joint, Weld
-from pliant.model.joint_friction import Frictions
+from pliant.model.joint_friction import Frictions, JointFriction
 from pliant.model.modes import CHOSEN, ElementModes, carrying
 from pliant.model.motor import COMMAND, Motor, MotorDrive, rates_of
 from pliant.model.normal_law import check_impulsive, normal_law
@@ -45,6 +46,7 @@ from pliant.model.strut import Strut, strut_force
 from pliant.model.telescopic import TelescopicBeam
 from pliant.results import rich_display
 from pliant.results.result import Result
+from pliant.scalar import ArrayOf, Numbers
 
 BODIES: dict[str, type[Body]] = {"beam": Beam, "telescopic": TelescopicBeam, "rigid": RigidBody}
 PAYLOAD = " payload"  # suffix that makes a payload's name from its beam's name
@@ -80,6 +82,12 @@ class Link:
         """Prescribed motions by coordinate, of the joint and of the body."""
         own = {name: length.motion for name, length in self.body.lengths.items() if length.motion is not None}
         return {**self.joint.prescribed, **own, **self.mode_motions}
+
+    @property
+    def frictions(self) -> Mapping[str, JointFriction]:
+        """Friction pressed by reactions, by coordinate, of the joint and of the body's sleeve."""
+        own = {name: length.friction for name, length in self.body.lengths.items() if length.friction is not None}
+        return {**self.joint.frictions, **own}
 
     @property
     def start(self) -> tuple[float, ...]:
@@ -152,7 +160,7 @@ class System:
     ADDED_LATER: ClassVar[tuple[str, ...]] = ("held", "problem", "undriven", "baumgarte")
 
     name: str
-    gravity: Sequence[float]  # m/s^2
+    gravity: Numbers  # m/s^2
     # Relative to the mechanism's size (or 1 rad). A constraint row that other rows imply to within this tolerance is dropped; its
     # residual must then stay within the tolerance during the run.
     closure_tolerance: float = CLOSURE_TOLERANCE
@@ -268,6 +276,7 @@ class System:
         return BodyHandle(name, body)
 
     def handle(self, name: str) -> BodyHandle:
+        name = name if isinstance(name, str) else str(name)
         if name in self.segmented:
             return BodyHandle(name, self.segmented[name])
         if name not in self.links:
@@ -313,7 +322,7 @@ class System:
         self.links |= {name: link.started(q, v) for name, link in self.links.items()}
         return errors
 
-    def force(self, name: str, at: Frame, vector: Sequence[Any], expressed: str = "world") -> None:
+    def force(self, name: str, at: Frame, vector: ArrayOf[Any], expressed: str = "world") -> None:
         """Apply a force at a frame: two or three components in N, each a number, a signal or a function of (t, q, v).
 
         expressed: "world" or "body", the axes of the components.
@@ -417,14 +426,14 @@ class System:
         a: Frame | str,
         b: Frame | str | None = None,
         *,
-        axis: Any = "z",
+        axis: Axis = "z",
         length: Any = None,
         ratio: float | None = None,
         motion: Any = None,
         by: str = MULTIPLIERS,
         stiffness: float | None = None,
         damping: float = 0.0,
-        other_axis: Any = "z",
+        other_axis: Axis = "z",
         friction: Frictions = None,
         backlash: Backlash | None = None,
     ) -> None:
@@ -482,13 +491,13 @@ class System:
         self._check_new_name(closure.name)
         self.closures[closure.name] = closure
 
-    def roll(self, name: str, wheel: Frame, radius: float, against: Plane, axis: Any = "z") -> None:
+    def roll(self, name: str, wheel: Frame, radius: float, against: Plane, axis: Axis = "z") -> None:
         """Let a wheel roll on a plane without slip and without leaving it.
 
         wheel: a frame at its centre; axis: of its rim, in the axes of its body. Three constraints: "name height" holds the rim on
         the plane, "name along" and "name across" hold the speed of its lowest point at zero.
         """
-        made = Wheel(name, wheel, radius, against, axis)
+        made = Wheel(name, wheel, radius, against, check.axis(f"wheel {name!r}", "axis", axis))
         self._check_held_frames(f"wheel {name!r}", wheel, against.on)
         for row, (formula, kind) in made.rows.items():
             self._hold_formula(FormulaClosure(row, row, None, formula=Formula(formula), nonholonomic=kind != HOLONOMIC, wheel=made))
@@ -745,7 +754,7 @@ def _taken(joint: Joint, fields: Mapping[str, str], numbers: Iterator[float]) ->
 
 
 def _components(part: str, vector: Any) -> tuple[Signal, Signal, Signal]:
-    if isinstance(vector, str) or not isinstance(vector, Sequence) or len(vector) not in (2, 3):
+    if not check.several(vector) or len(vector) not in (2, 3):
         raise ModelError.of(part, "vector", "must have 2 or 3 components", vector)
     clean = [signal(part, f"vector[{k}]", item) for k, item in enumerate(vector)]
     return (clean[0], clean[1], clean[2] if len(clean) == 3 else Constant(0.0))

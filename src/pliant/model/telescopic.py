@@ -13,9 +13,10 @@ from typing import Any, ClassVar, Self
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.body import ROOT, TIP, Length
-from pliant.model.damping import AirDrag, Damping, KelvinVoigt, ModalDamping, Rayleigh
+from pliant.model.damping import AirDrag, Damping, KelvinVoigt, ModalDamping, MotionDrag, Rayleigh
 from pliant.model.frame import Frame
 from pliant.model.friction_law import FrictionLaw, friction_law
+from pliant.model.joint_friction import SLIDES, JointFriction
 from pliant.model.material import Material
 from pliant.model.modes import AxialModes, Modes, ModeSet, TorsionModes, labels
 from pliant.model.play import Limits
@@ -36,7 +37,8 @@ class TelescopicBeam:
     form: `consistent` keeps the convective terms delta phi' (1 - xi) l'/l of mode shapes that stretch with the free length, and
     the force -dV/dl on the free length; `as-published` omits both, as the paper does. on_sleeve_end: what happens when l exceeds
     L: the run stops, the run continues formally, or a spring of stiffness `end_stiffness` pushes back. friction: friction law
-    between arm and sleeve, under the constant normal force `preload`.
+    between arm and sleeve, under the constant normal force `preload`; or a JointFriction, pressed by the forces at the mouth of the
+    sleeve and at the inner end of the arm, which carry the arm.
     """
 
     OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("extension", "rate")
@@ -79,9 +81,11 @@ class TelescopicBeam:
         if (self.on_sleeve_end == "spring") != (self.end_stiffness is not None):
             rule = "must be given if, and only if, on_sleeve_end is 'spring'"
             raise ModelError.of(part, "end_stiffness", rule, self.end_stiffness)
-        if (self.friction is not None) != (self.preload > 0.0):
+        if isinstance(self.friction, JointFriction):
+            self._check_friction(part, self.friction)
+        elif (self.friction is not None) != (self.preload > 0.0):
             raise ModelError.of(part, "preload", "must be > 0 N with friction, and left out without it", self.preload)
-        if self.friction is not None:
+        elif self.friction is not None:
             law = friction_law(part, "friction", self.friction)
             if not isinstance(law, FrictionLaw) or law.holds:
                 raise ModelError.of(part, "friction", "must be a law that depends on the slip speed alone", self.friction)
@@ -127,7 +131,8 @@ class TelescopicBeam:
     @property
     def lengths(self) -> dict[str, Length]:
         motion: PrescribedMotion | None = self.motion  # type: ignore[assignment]  # cleaned when made
-        return {EXTENSION: Length(self.extension, self.rate, motion, self.stop)}
+        rubs = self.friction if isinstance(self.friction, JointFriction) else None
+        return {EXTENSION: Length(self.extension, self.rate, motion, self.stop, rubs)}
 
     @property
     def as_published(self) -> bool:
@@ -185,15 +190,26 @@ class TelescopicBeam:
     def _check_damping(self, part: str) -> None:
         several = tuple(self.damping) if isinstance(self.damping, (list, tuple)) else (self.damping,)
         object.__setattr__(self, "damping", several)
-        kinds = (KelvinVoigt, AirDrag, Rayleigh, ModalDamping)
+        kinds = (KelvinVoigt, AirDrag, MotionDrag, Rayleigh, ModalDamping)
         for k, damping in enumerate(several):
-            wanted = "one of KelvinVoigt, AirDrag, Rayleigh, ModalDamping"
+            wanted = f"one of {', '.join(kind.__name__ for kind in kinds)}"
             check.instance(part, f"damping[{k}]", damping, kinds, wanted)
             if isinstance(damping, ModalDamping) and isinstance(damping.ratios, tuple):
                 check.numbers(part, f"damping[{k}].ratios", damping.ratios, len(self.mode_labels))
         names = [type(damping).__name__ for damping in several]
         if len(set(names)) < len(names):
             raise ModelError.of(part, "damping", "must contain each kind of damping at most once", names)
+
+    def _check_friction(self, part: str, friction: JointFriction) -> None:
+        friction.check_fits(part, "friction", SLIDES)
+        if friction.guide is not None:
+            rule = "must be left out, because the part of the arm inside the sleeve is the guide"
+            raise ModelError.of(part, "friction.guide", rule, friction.guide)
+        if self.preload > 0.0:
+            raise ModelError.of(part, "preload", "must be left out with a JointFriction, which has its own", self.preload)
+        if self.on_sleeve_end != "stop":
+            rule = "must be 'stop' with a JointFriction, because an arm that left its sleeve is not carried by it"
+            raise ModelError.of(part, "on_sleeve_end", rule, self.on_sleeve_end)
 
     def _check_numbers(self, part: str) -> None:
         if self.mass_per_length is not None:

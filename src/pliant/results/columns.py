@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -35,6 +35,8 @@ class Column:
 
 def columns_of(result: ResultContents, part: str, asked: Sequence[str] | None) -> list[Column]:
     """The columns that names select: quantities, parts of them, coordinates; by default all that the run kept."""
+    if asked is not None and not (isinstance(asked, Iterable) and all(isinstance(name, str) for name in asked)):
+        raise ModelError.of(part, "quantities", "must be a list of names", asked)
     every = {name: list(_of_quantity(result, name)) for name in result.values}
     by_name = {column.name: column for columns in every.values() for column in columns}
     by_label = {label: f"{name} {label}" for name in BY_LABEL if name in every for label in result.labels[DIMENSIONS[name][0]]}

@@ -33,8 +33,8 @@ def checked_names(part: str, field: str, names: Iterable[str]) -> tuple[str, ...
         raise ModelError.of(part, field, "must be a list of quantities", names)
     given = list(names)
     for name in given:
-        if name not in QUANTITIES and name != "time":
-            raise ModelError.of(part, field, f"must be among {', '.join(QUANTITIES)}{did_you_mean(name, QUANTITIES)}", name)
+        if not isinstance(name, str) or (name not in QUANTITIES and name != "time"):
+            raise ModelError.of(part, field, f"must be among {', '.join(QUANTITIES)}{did_you_mean(str(name), QUANTITIES)}", name)
     return tuple(name for name in QUANTITIES if name in given)
 
 
@@ -48,6 +48,6 @@ def check_of_bodies(part: str, quantity: str) -> None:
 
 def check_level(part: str, compression: int | None) -> int:
     level = 0 if compression is None else compression
-    if isinstance(level, bool) or level not in LEVELS:
+    if isinstance(level, bool) or not isinstance(level, int) or level not in LEVELS:
         raise ModelError.of(part, "compression", "must be a compression level, 0 to 9", compression)
     return level

@@ -42,10 +42,10 @@ def find(
 
 
 def _place(part: str, name: str, dim: str, labels: list[str], label: Any) -> int:
-    if label not in labels and name.startswith(AT_ROOT) and isinstance(label, str):
+    if isinstance(label, str) and label not in labels and name.startswith(AT_ROOT):
         label = label.removesuffix(ROOT)
-    if label not in labels:
-        near = did_you_mean(label, labels)
+    if not isinstance(label, str) or label not in labels:
+        near = did_you_mean(str(label), labels)
         raise UnknownNameError.of(part, name, f"must be read by {dim}, one of {labels}{near}", label)
     return labels.index(label)
 

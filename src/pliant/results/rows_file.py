@@ -53,6 +53,7 @@ class RowsFile:
                 dims = QUANTITIES[name].dims
                 shape = tuple(len(labels[dim]) for dim in dims)
                 put_rows(self._file, name, ("time", *dims), shape, rows, attributes_of(name), compression)
+            self._file.sync()  # so that it can be read if the process is killed before there are rows
 
     def put(self, first: int, times: NDArray[np.float64], values: Mapping[str, NDArray[np.float64]]) -> None:
         """Write rows starting at number `first`; after an interrupt the same rows may be written again.

@@ -225,9 +225,7 @@ class Inputs:
             _refuse(parameter, "the structure of the mechanism depends on")
         if not (np.array_equal(lowered.start.q, self._here.start.q) and np.array_equal(lowered.start.v, self._here.start.v)):
             _refuse(parameter, "the start depends on")
-        if lowered.breakpoints != self._here.breakpoints or [s.__dict__ for s in lowered.signals] != [
-            s.__dict__ for s in self._here.signals
-        ]:
+        if lowered.breakpoints != self._here.breakpoints or lowered.signals != self._here.signals:
             _refuse(parameter, "a table, whose points are read before the run, depends on")
         other = self._traced.for_numbers(lowered, np.zeros(self._traced.preparation.count))
         if not np.array_equal(pair_numbers(other), pair_numbers(self._traced), equal_nan=True):

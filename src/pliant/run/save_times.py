@@ -42,6 +42,9 @@ class Times:
     size: int
     between: Callable[[int, int], NDArray[np.float64]]  # s, of the rows from the first index up to the second
 
+    def __repr__(self) -> str:
+        return f"{self.size} times, the second at {self.between(0, min(2, self.size))[-1]!r} s"
+
 
 def save_plan(save: Any, t_start: float, t_end: float) -> NDArray[np.float64] | str:
     if isinstance(save, str):

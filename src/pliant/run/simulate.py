@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING, fields, replace
-from itertools import pairwise
+from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,6 @@ from pliant.integrate.status import Status
 from pliant.integrate.time_pieces import FINE_SAMPLES
 from pliant.model import check
 from pliant.model.driven_by import CORNERS
-from pliant.model.refused import refuse_constraints_of_speeds
 from pliant.model.system import System
 from pliant.results.contacts import ContactTable
 from pliant.results.contents import EventRecord
@@ -38,11 +37,13 @@ from pliant.run.observed import component_name, values_of
 from pliant.run.pace import held_by_stability
 from pliant.run.prepare import Compiled, compile_system, compile_to_hold
 from pliant.run.provenance import Provenance
-from pliant.run.row_sinks import KeptRows, MakeSink, window_of
+from pliant.run.row_sinks import FiledRows, KeptRows, MakeSink, window_of
 from pliant.run.sampling import Sampling
 from pliant.run.save_times import Every, Times, check_rows, save_plan, save_windows
-from pliant.run.starts import check_start, lightened
-from pliant.run.to_file import check_target, to_file
+from pliant.run.saved_run import SavedRun, mechanism_words
+from pliant.run.starts import AnyStart, check_start, lightened, start_named
+from pliant.run.to_file import RowStream, check_target
+from pliant.scalar import Numbers
 
 if TYPE_CHECKING:  # casadi and LLVM are imported when a run begins
     from pliant.integrate.memory.phase_tables import PiecesOfTime
@@ -69,9 +70,9 @@ def simulate(
     t_end: float,
     *,
     method: Method | type[Method] | str | None = AUTO,
-    save: Every | float | Sequence[float] | str | None = None,
+    save: Every | float | Numbers | str | None = None,
     t_start: float = 0.0,
-    start: Result | FinalState | HasState | None = None,
+    start: AnyStart = None,
     formulation: str = "articulated",
     parameters: Mapping[str, float] | None = None,
     progress: Progress | bool | None = None,
@@ -82,37 +83,40 @@ def simulate(
     keep: Sequence[str] | None = None,
     to: str | Path | None = None,
     compression: int | None = None,
+    resume: bool = False,
 ) -> Result:
     """Simulate a mechanism from t_start to t_end (s), or from the end of an earlier run.
 
     method: an integration method or its name; default "auto", which switches between explicit and implicit steps, with rtol 1e-9
     and atol 1e-12. save: every(dt) or a number (interval, s), a list of times (s), or "steps"; default: 1001 rows. start: a result
     (or its final_state) or an equilibrium of the same mechanism to continue from, with its closed contacts; t_start is then its
-    time. Works continue too if the system has the same parts; states that the start does not know have their own. formulation: of
-    the equations of motion. parameters: values of the System's parameters by name, in SI; others keep their own value, or the value
-    with which a Compiled was made. progress: True shows a bar on a terminal or in a notebook; a function is called with (t, t_end).
-    phase: function called with a description of what is being compiled, and of each phase of the run ("in flight", "touching ground
-    arm.tip"). max_steps, max_seconds: limits of steps and of computing time. cache: keep machine code on disk. keep: quantities to
-    save, as in ["q", "normal_force"]; default: all. The result refuses to read other quantities. to: a netCDF file to which rows
-    are written during the run, so that memory stays small however many rows there are; the result reads from the file on demand.
-    compression: zlib level of that file, 1 to 9.
+    time; or coordinates, states and rates that start elsewhere, as {"arm.angle": 0.3, ("v", "arm.angle"): 1.0}. Works continue too
+    if the system has the same parts; states that the start does not know have their own. formulation: of the equations of motion.
+    parameters: values of the System's parameters by name, in SI; others keep their own value, or the value with which a Compiled
+    was made. progress: True shows a bar on a terminal or in a notebook; a function is called with (t, t_end). phase: function
+    called with a description of what is being compiled, and of each phase of the run ("in flight", "touching ground arm.tip").
+    max_steps, max_seconds: limits of steps and of computing time. cache: keep machine code on disk. keep: quantities to save, as in
+    ["q", "normal_force"]; default: all. The result refuses to read other quantities. to: a netCDF file to which rows are written
+    during the run, so that memory stays small however many rows there are; the result reads from the file on demand. compression:
+    zlib level of that file, 1 to 9. resume: go on from what the same run has left of that file if its process was killed, so that
+    it ends with the rows of a run that was not; if there is nothing, begin at the start.
 
     A run that cannot continue, or that Ctrl-C interrupts, returns what it has computed, with ok = False and a message that says
     when and why.
     """
-    state = state_of(start)
-    with _told(progress, phase, t_start if state is None else state.t, t_end) as (tell, say):
+    state = None if isinstance(start, Mapping) else state_of(start)
+    with told(progress, phase, t_start if state is None else state.t, t_end) as (tell, say):
         _, result = run_to_end(
-            system, t_end, method=method, save=save, t_start=t_start, start=state, formulation=formulation, parameters=parameters,
+            system, t_end, method=method, save=save, t_start=t_start, start=start, formulation=formulation, parameters=parameters,
             progress=tell, phase=say, max_steps=max_steps, max_seconds=max_seconds, cache=cache, keep=keep, to=to,
-            compression=compression,
+            compression=compression, resume=resume,
         )  # fmt: skip
     log_outcome(result)
     return result
 
 
 @contextmanager
-def _told(
+def told(
     progress: Progress | bool | None, phase: Tell | None, t_start: float, t_end: float
 ) -> Iterator[tuple[Progress | None, Tell | None]]:
     """The receivers of time and phase: the caller's functions, or a bar if progress is True."""
@@ -137,9 +141,9 @@ def run_to_end(
     t_end: float,
     *,
     method: Method | type[Method] | str | None,
-    save: Every | float | Sequence[float] | str | None,
+    save: Every | float | Numbers | str | None,
     t_start: float,
-    start: Result | FinalState | HasState | None,
+    start: AnyStart,
     formulation: str,
     parameters: Mapping[str, float] | None,
     progress: Progress | None,
@@ -151,40 +155,50 @@ def run_to_end(
     keep: Sequence[str] | None = None,
     to: str | Path | None = None,
     compression: int | None = None,
+    resume: bool = False,
 ) -> tuple[Run, Result]:
     """A run and its Result; see `simulate`. tape: record the steps, so that they can be repeated."""
     system = system if isinstance(system, Compiled) else mechanism_of(system, "simulate")
     check_limits("simulate", max_steps, max_seconds)
     check.function("simulate", "phase", phase)
     check.function("simulate", "progress", progress)
-    state = state_of(start)
+    state = None if isinstance(start, Mapping) else state_of(start)
     t_start = check.number("simulate", "t_start", t_start if state is None else state.t, "s")
     t_end = check.number("simulate", "t_end", t_end, "s")
     if not t_end > t_start:
         raise ModelError.of("simulate", "t_end", f"must be > t_start = {t_start} s", t_end)
     names = None if keep is None else checked_names("simulate", "keep", keep)
-    level = check_target(to, compression)
+    level = check_target("simulate", to, compression, resume)
     times = save_plan(save, t_start, t_end) if names is None and to is None else save_windows(save, t_start, t_end)
     method = method_of(method)
     assembled = t_start if state is None else state.t_assembled
     compiled = compiled_for(system, method, assembled, parameters, formulation, cache, phase)
+    if isinstance(start, Mapping) and start:
+        state = start_named(compiled, "simulate", t_start, start)
     stages = Stages(phase)
     settings = {"t_start": t_start, "t_end": t_end, "method": method, "save": save, "max_steps": max_steps,
                 "max_seconds": max_seconds, "formulation": compiled.traced.formulation}  # fmt: skip
     settings |= {} if names is None else {"keep": names}
 
-    def run_with(make_sink: MakeSink | None) -> tuple[Run, Result]:
+    def run_with(make_sink: MakeSink | None, saved: SavedRun | None = None) -> tuple[Run, Result]:
         held: Compiled | None = compiled
+        if saved is not None and saved._hold_at:
+            held = with_parameters(compiled, {}, saved._hold_at)
+        run = None
         while held is not None:
             with stages.stage("setup"):
-                run = Run(held, method, t_start, t_end, times, max_steps, max_seconds, state, stages, tape, make_sink)
-            run.go(progress)
-            held = run.held_better()
+                run = Run(held, method, t_start, t_end, times, max_steps, max_seconds, state, stages, tape, make_sink, run)
+            run.go(progress, saved)
+            held, saved = run.held_better(), None
         traced = compiled.traced
-        return run, run.collect(Provenance(traced.original, settings, run.t_first, traced.parameter_values))
+        assert run is not None
+        own = {"start": str(dict(start))} if isinstance(start, Mapping) and start else {}
+        return run, run.collect(Provenance(traced.original, settings, run.t_first, traced.parameter_values, **own))
 
     if to is not None:
-        return to_file(to, compiled, tuple(QUANTITIES) if names is None else names, level, run_with)
+        with RowStream("simulate", to, compiled, tuple(QUANTITIES) if names is None else names, level, resume) as stream:
+            run, result = run_with(stream.sink, stream.saved)
+            return run, stream.finish(result)
     return run_with(None if names is None else lambda window: KeptRows(compiled.traced, names, window))
 
 
@@ -196,7 +210,7 @@ def state_of(start: Result | FinalState | HasState | None) -> FinalState | None:
             raise ModelError.of("simulate", "start", rule, start)
         return start.final_state
     if start is not None:
-        check.instance("simulate", "start", start, FinalState, "a Result, its final_state or an Equilibrium")
+        check.instance("simulate", "start", start, FinalState, "a Result, its final_state, an Equilibrium or a mapping")
     assert start is None or isinstance(start, FinalState)
     return start
 
@@ -292,13 +306,13 @@ class Run:
         stages: Stages,
         tape: bool = False,
         make_sink: MakeSink | None = None,
+        before: Run | None = None,
     ) -> None:
-        """make_sink: makes the receiver of the rows, given how many rows come at once."""
+        """make_sink: makes the receiver of the rows, given how many rows come at once. before: the run that this one repeats."""
         from pliant.integrate.stepper import MAX_STEPS
 
         self.compiled, self.traced, self.t_end, self.stages = compiled, compiled.traced, t_end, stages
-        if method.needs_partition:
-            refuse_constraints_of_speeds(self.traced.system, f"a run by {type(method).__name__}, which integrates coordinates only")
+        self.times, self.batch = times, 0  # the pieces of time in the loop, counted by calls
         if state is not None:
             motion = [label for owner in self.traced.states[:2] for label in owner.labels]
             state = state.fitted(self.traced.labels_of_y, self.traced.y0, motion)
@@ -353,6 +367,10 @@ class Run:
         check_start(compiled, self.resistance, t_start, self.y0, first)
         self.resumed = frozenset[str]() if state is None else frozenset(state.closed)  # contacts that continue
         self.set_out(t_start, first, times, tape)
+        self.repeats = 0
+        if before is not None:
+            self.repeats = before.repeats + 1
+            self.stepper.charge(before.stepper)
 
     def kind_of_stepper(self) -> type[Stepper]:
         from pliant.integrate.stepper import Stepper
@@ -367,8 +385,7 @@ class Run:
         """Put the stepper at the start of the run; contacts of an earlier run continue."""
         save = None if isinstance(times, Times) or self.sink is not None else times
         self.stepper.start(t_start, self.y0, p, save=save, n_changing=self.traced.layout.n_changing, tape=tape)
-        if self.sink is not None:
-            assert isinstance(times, (Times, str))
+        if self.sink is not None and not isinstance(times, np.ndarray):
             self.stepper.stream(self.sink, times)
         if self.gone_on is not None:
             self.contacts.resume(self.gone_on)
@@ -414,7 +431,7 @@ class Run:
         assert self.outcome is not None
         traced, at = self.traced, (self.stepper.t, self.stepper.y, self.stepper.p)
         failed = self.outcome.status in (Status.CAME_OPEN, Status.STEP_TOO_SMALL)
-        if not (failed and traced.implied) or len(traced.hold_at) >= EXCHANGES or self._hold() > WEAK:
+        if not (failed and traced.implied) or len(traced.hold_at) >= EXCHANGES or self._hold() > WEAK or self.stepper.used_up:
             return None
         here = values_of(traced, np.array(at[:1]), at[1][None], self.compiled.observe(*at)[None], ("q",))["q"][0]
         return with_parameters(self.compiled, {}, (*traced.hold_at, here))
@@ -427,29 +444,61 @@ class Run:
         floor[self.traced.n_controlled :] = method.rtol * self.at_hand
         return floor
 
-    def go(self, progress: Progress | None) -> None:
-        """Run to the end, to an event that stops the run, to a failure or to Ctrl-C; computed rows are kept."""
-        tell = None if progress is None else lambda t: progress(t, self.t_end)
+    def go(self, progress: Progress | None, saved: SavedRun | None = None) -> None:
+        """Run to the end, to an event that stops the run, to a failure or to Ctrl-C; computed rows are kept.
+
+        saved: a state of the same run, to go on from.
+        """
+
+        def tell(t: float) -> None:
+            if progress is not None:
+                progress(t, self.t_end)
+            if self.sink is not None and self.sink.due:
+                self.sink.keep(self.saved())
+
+        if saved is not None:
+            saved.check_fits("simulate", mechanism_words(self))
+            self.batch = int(saved._numbers[0])
         interrupts = Interrupts()
         with interrupts.held():
-            for pieces in self.pieces_of_time():
+            for pieces in self.pieces_of_time(begun=saved is not None):
                 with interrupts.at_once():
-                    self.outcome = self.stepper.advance(pieces, progress=tell)
+                    told = progress is not None or self.sink is not None
+                    march = None if saved is None else saved._march
+                    self.outcome = self.stepper.advance(pieces, progress=tell if told else None, saved=march)
+                self.batch, saved = self.batch + 1, None
                 if interrupts.asked and self.outcome.status.goes_on:  # between two calls of the loop
                     self.outcome = replace(self.outcome, status=Status.INTERRUPTED)
                 if self.outcome.status is not Status.REACHED:
                     return
 
-    def pieces_of_time(self, most: int | None = None) -> Iterator[PiecesOfTime]:
-        """The pieces of time for each call of the loop, with the head of p on each piece; Python's controllers run in between."""
+    def saved(self) -> SavedRun:
+        """The present state, between two portions of computing."""
+        assert isinstance(self.sink, FiledRows)
+        return SavedRun(self.stepper.t, {}, mechanism_words(self), self.stepper.saved(), (self.batch,), _rows=self.sink.rows,
+                        _hold_at=tuple(self.traced.hold_at))  # fmt: skip
+
+    def pieces_of_time(self, most: int | None = None, begun: bool = False) -> Iterator[PiecesOfTime]:
+        """The pieces of time for each call of the loop, with the head of p on each piece; Python's controllers run in between.
+
+        begun: from the batch in which a saved run was, whose controllers have run.
+        """
         from pliant.integrate.memory.phase_tables import PiecesOfTime
 
         schedule, heads = self.sampling.schedule, [self.traced.head(begin, end) for begin, end in pairwise(self.stops)]
         table, any_due = np.array(heads), np.append(np.any(schedule.due, axis=1), False)
+        batches = self.sampling.batches(most or PIECES_AT_ONCE)
         if self.traced.pairs and self.sampling.calls_python(0):  # it may measure contacts, so close them first
-            yield PiecesOfTime(schedule.times[:1], table[:1], tail=any_due[:1])
-        for first, last in self.sampling.batches(most or PIECES_AT_ONCE):
-            due, ends = self.sampling.due(first, last, self.stepper), slice(first + 1, last + 1)
+            batches = chain([(0, 0)], batches)
+        for first, last in islice(batches, self.batch, None):
+            if last == 0:
+                yield PiecesOfTime(schedule.times[:1], table[:1], tail=any_due[:1])
+                continue
+            due, ends = (
+                schedule.due[first:last] if begun else self.sampling.due(first, last, self.stepper),
+                slice(first + 1, last + 1),
+            )
+            begun = False
             yield PiecesOfTime(schedule.times[ends], table[schedule.breaks[first:last]], due, any_due[ends])
 
     @property
@@ -602,6 +651,7 @@ class Run:
             "jacobians": s.jacobians,
             "factorisations": s.factorisations,
             "newton_iterations": s.iterations,
+            **({"repeated": self.repeats} if self.repeats else {}),
             "wall_s": s.wall_seconds,
             **timings({**self.compiled.seconds, **self.stages.seconds}),
             "operations": self.compiled.rhs.operations,

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import SolveError
+from pliant.errors import ModelError, SolveError
 from pliant.integrate.memory.batch_record import COINCIDENT_SHARE
+from pliant.model import check
 from pliant.model.beam import FIRST_ORDER, Beam
+from pliant.model.closure import GearClosure
 from pliant.model.contact import ContactPair, Plane
 from pliant.model.coordinate_pair import Pair
 from pliant.model.normal_law import Impulsive
 from pliant.model.strut import Strut
 from pliant.model.system import System
+from pliant.results.result import Result
+from pliant.results.state import FinalState, HasState
 from pliant.run.inertia import Resistance
 
 if TYPE_CHECKING:
@@ -23,9 +28,45 @@ if TYPE_CHECKING:
     from pliant.trace.traced_system import TracedSystem
 
 Floats = NDArray[np.float64]
+# What a run can start from; in a mapping, the values of coordinates, own states, and rates, as ("v", coordinate)
+AnyStart: TypeAlias = Result | FinalState | HasState | Mapping[Any, float] | None
 
 OVERLAP = 1e-9  # m or rad: of an impulsive contact at the start; less is round-off
 SHORTEST, SHORTEST_AT_ALL = 1e-6, 1e-12  # of its rest length, and m: the direction of a shorter strut is only round-off
+
+
+def start_places(traced: TracedSystem, caller: str, names: Mapping[str, Iterable[str]]) -> dict[tuple[str, str], int]:
+    """Indices in y of coordinates ("starts") and rates ("rates") that are to start elsewhere than the System says."""
+    positions, rates = list(names["starts"]), list(names["rates"])
+    if traced.rows:
+        rule = "must not be given for a mechanism with closed loops: use parameters in joints, whose start is then assembled"
+        raise ModelError.of(caller, "starts", rule, [*positions, *rates])
+    geared = {name for one in traced.system.closures.values() if isinstance(one, GearClosure) for name in one.coordinates}
+    for name in geared & set(positions):
+        rule = "must not be given for a geared coordinate, from whose start the gear counts: use a parameter in its joint"
+        raise ModelError.of(caller, "starts", rule, name)
+    return {(kind, name): traced.start_place(caller, kind, name) for kind in names for name in names[kind]}
+
+
+def split_starts(given: Mapping[Any, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Coordinates and states, and rates, whose keys are ("v", coordinate)."""
+    rates = {key: value for key, value in given.items() if isinstance(key, tuple) and len(key) == 2 and key[0] == "v"}
+    return {name: value for name, value in given.items() if name not in rates}, {key[1]: value for key, value in rates.items()}
+
+
+def start_named(compiled: Compiled, caller: str, t: float, given: Mapping[Any, Any]) -> FinalState:
+    """The System's own start, but for these: start={"arm.angle": 0.3, ("v", "arm.angle"): 1.0}."""
+    positions, rates = split_starts(given)
+    y, numbers = compiled.traced.y0.copy(), {"starts": positions, "rates": rates}
+    for (kind, name), place in start_places(compiled.traced, caller, numbers).items():
+        y[place] = check.number(caller, f"start[{name!r}]" if kind == "starts" else f"start['v', {name!r}]", numbers[kind][name])
+    return start_at(compiled, t, y)
+
+
+def start_at(compiled: Compiled, t: float, y: Floats) -> FinalState:
+    """A state to start from, in which every contact is judged anew."""
+    traced = compiled.traced
+    return FinalState(t, y, {}, traced.labels_of_y, traced.t_start, t)
 
 
 def check_start(compiled: Compiled, resistance: Resistance, t: float, y: Floats, p: Floats) -> None:

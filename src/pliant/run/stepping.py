@@ -12,8 +12,10 @@ import functools
 import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,19 +27,25 @@ from pliant.integrate.status import AT_EVENT, AT_STOP, PAUSED, STATUS_OF_CODE, S
 from pliant.integrate.time_pieces import TimePieces
 from pliant.model import check
 from pliant.model.refused import refuse_controllers
+from pliant.results.contacts import ContactTable
 from pliant.results.contents import EventRecord
+from pliant.results.kept import checked_names
 from pliant.results.result import Result
-from pliant.results.state import FinalState, HasState
+from pliant.results.table import QUANTITIES
 from pliant.run.inputs import Inputs, parameters_of_efforts, with_inputs_apart
 from pliant.run.mechanism import AnySystem, mechanism_of
 from pliant.run.observation import Observation
 from pliant.run.prepare import Compiled
 from pliant.run.provenance import Provenance
+from pliant.run.row_sinks import window_of
+from pliant.run.saved_run import RowNode, SavedRun, mechanism_words, nodes_to
 from pliant.run.simulate import AUTO, Run, check_limits, compiled_for, method_of, state_of
+from pliant.run.starts import AnyStart, start_named
+from pliant.run.to_file import RowStream, check_target
 from pliant.trace.layout import FOREVER, POSITIONS, RATES
 
 if TYPE_CHECKING:  # LLVM is imported when a run begins
-    from pliant.integrate.pausing_stepper import PausingStepper, SavedMarch
+    from pliant.integrate.pausing_stepper import PausingStepper
 
 Floats = NDArray[np.float64]
 Given = ParamSpec("Given")
@@ -47,34 +55,8 @@ OFTEN = 2  # consecutive steps with changed inputs after which the next change i
 LOOKED_AHEAD = 4096  # steps of the caller over which formulas of time are examined at once if no end is known
 # Expected number of steps of a run without an end, or the number it has taken if larger; it decides whether implicit steps pay off.
 EXPECTED = 1000
+WINDOW = 256  # rows that are written to a file at once
 ON_TIME = 1e-9  # of a step: by how much it may exceed t_end through round-off
-
-
-class RowNode(NamedTuple):
-    """A row of a stepped run, linked to the row before it, so that saved runs share their past."""
-
-    before: RowNode | None
-    t: float
-    y: Floats
-    p: Floats  # the entries that change during a run
-    entries: tuple[NDArray[np.int64], Floats]  # of inputs: their places in p, and their numbers
-
-
-@dataclass(frozen=True, repr=False)
-class SavedRun:
-    """The state of a stepped run at one time, for `SteppedRun.restore`."""
-
-    t: float  # s
-    inputs: Mapping[str, float]
-    _march: SavedMarch
-    _led: tuple[Any, ...]
-    _inputs_known: frozenset[str]
-    _structure: Any
-    _numbers: Floats  # constants with which the mechanism was prepared
-    _method: Method
-
-    def __repr__(self) -> str:
-        return f"<SavedRun at t = {self.t:.10g} s>"
 
 
 class _LedRun(Run):
@@ -94,20 +76,11 @@ class _LedRun(Run):
             return TimePieces(np.empty(0), True)  # examined chunk by chunk
         return super().time_pieces(t_start, t_end)
 
-    def nodes(self) -> list[RowNode]:
-        """The rows of the run, in order."""
-        nodes: list[RowNode] = []
-        node = self.last
-        while node is not None:
-            nodes.append(node)
-            node = node.before
-        return nodes[::-1]
-
     def rows(self) -> tuple[Floats, Floats, Floats]:
         """The rows of the run, observed now, with the inputs of each step."""
         from pliant.integrate.rows import evaluate_rows
 
-        nodes, code, n_changing = self.nodes(), self.compiled.observe, self.traced.layout.n_changing
+        nodes, code, n_changing = nodes_to(self.last), self.compiled.observe, self.traced.layout.n_changing
         times, states = np.array([node.t for node in nodes]), np.array([node.y for node in nodes])
         observed, first = np.empty((len(nodes), code.n_out)), 0
         while first < len(nodes):
@@ -129,25 +102,36 @@ def start(
     parameters: Mapping[str, float] | None = None,
     t_start: float = 0.0,
     t_end: float | None = None,
-    start: Result | FinalState | HasState | None = None,
+    start: AnyStart = None,
     formulation: str = "articulated",
     record: bool = True,
     phase: Tell | None = None,
     max_steps: int | None = None,
     cache: bool = True,
+    keep: Sequence[str] | None = None,
+    to: str | Path | None = None,
+    compression: int | None = None,
+    resume: bool = False,
 ) -> SteppedRun:
     """Begin a run that is advanced by `SteppedRun.step`; other arguments are those of `simulate`.
 
     inputs: names of the parameters that will change between steps; default: all on which drives and loads depend. t_end: latest end
-    of the run, s; default: none. record: keep the rows, for `SteppedRun.result`.
+    of the run, s; default: none. record: keep the rows, for `SteppedRun.result`. to: a netCDF file to which rows are written during
+    the run; `SteppedRun.result` completes it. keep: quantities in that file; default: all. resume: go on from what the same run has
+    left of that file if its process was killed; `SteppedRun.t` tells from where.
     """
     system = system if isinstance(system, Compiled) else mechanism_of(system, "start")
     check_limits("start", max_steps)
     check.function("start", "phase", phase)
+    level = check_target("start", to, compression, resume)
+    if (to is None and keep is not None) or (to is not None and not record):
+        rule = "must name a file if keep is given, and must be left out if record is False"
+        raise ModelError.of("start", "to", rule, to)
+    quantities = tuple(QUANTITIES) if keep is None else checked_names("start", "keep", keep)
     inputs = None if inputs is None else check.names("start", "inputs", inputs)
     mechanism = system.traced.original if isinstance(system, Compiled) else system
     refuse_controllers(mechanism, "start", "the caller of the run samples it, and its inputs are held between steps")
-    state = state_of(start)
+    state = None if isinstance(start, Mapping) else state_of(start)
     t_start = check.number("start", "t_start", t_start if state is None else state.t, "s")
     horizon = FOREVER if t_end is None else check.number("start", "t_end", t_end, "s")
     if not horizon > t_start:
@@ -162,8 +146,12 @@ def start(
         check.choice("start", "inputs", name, tuple(original.parameters))
     owner = original if isinstance(system, Compiled) else system
     compiled, places = with_inputs_apart(owner, compiled, names)
+    if isinstance(start, Mapping) and start:
+        state = start_named(compiled, "start", t_start, start)
     led = _LedRun(compiled, method, t_start, horizon, np.array([t_start]), max_steps, None, state, Stages(phase))
-    return SteppedRun(led, Inputs(owner, compiled, places), t_start, record)
+    stream = None if to is None else RowStream("start", to, compiled, quantities, level, resume)
+    with stream or nullcontext():
+        return SteppedRun(led, Inputs(owner, compiled, places), t_start, record, stream)
 
 
 def by_one_thread(
@@ -190,14 +178,13 @@ class SteppedRun:
     `step` advances it, `observe` reads its quantities, `save` and `restore` return to an earlier state, `result` collects its rows.
     """
 
-    def __init__(self, led: _LedRun, inputs: Inputs, t_start: float, record: bool) -> None:
+    def __init__(self, led: _LedRun, inputs: Inputs, t_start: float, record: bool, stream: RowStream | None = None) -> None:
         self._led, self._inputs, self._stepper = led, inputs, led.stepper
         self._traced, self._record, self._t_start = led.traced, record, t_start
         self._observer, self._n_changing = led.compiled.observe, led.traced.layout.n_changing
         places = led.traced.layout.y
         self._positions, self._rates, self._prescribes = places[POSITIONS], places[RATES], bool(led.traced.tree.prescribed)
         self._first_p = led.traced.parameters(t_start, led.stops[1])
-        self._numbers = self._first_p[self._n_changing :].copy()
         self._entries = (np.empty(0, dtype=np.int64), np.empty(0))  # of inputs in p
         self._admitted: set[str] = set()
         self._t, self._steps, self._endless = t_start, 0, led.t_end >= FOREVER
@@ -206,6 +193,11 @@ class SteppedRun:
         self._piece, self._ahead = 0, t_start if self._looks_ahead else math.inf
         self._begun = False
         self._used = threading.RLock()
+        self._stream, self._ended, self._waiting = stream, False, 0  # rows that wait to be written
+        if stream is not None:
+            led.sink = self._sink = stream.sink(min(WINDOW, window_of(1 + led.y0.size + self._observer.n_out)))
+            if stream.saved is not None:
+                self._go_on_from("start", stream.saved)
 
     # ---- reading
 
@@ -249,6 +241,34 @@ class SteppedRun:
         met = [*self._stepper.logged(), *self._stepper.noted(self._t)]
         return tuple(EventRecord(event.t, events[event.index].name, event.direction) for event in met)
 
+    # names of a result
+
+    @property
+    def time(self) -> float:
+        """The present time, s."""
+        return self._t
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """The values of all parameters, as `inputs`."""
+        return self.inputs
+
+    @property
+    def contacts(self) -> ContactTable:
+        """The contacts so far, as `result()` has them."""
+        return self._so_far("contacts").contacts
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What to consider about the run so far, as `result()` has it."""
+        return self._so_far("warnings").warnings
+
+    def _so_far(self, what: str) -> Result:
+        if self._stream is not None:
+            rule = f"must be left out to read {what} during a run, because the result completes the file"
+            raise ModelError.of("start", "to", rule, self)
+        return self.result()
+
     @by_one_thread
     def observe(self) -> Observation:
         """All quantities of a result at the present time."""
@@ -268,7 +288,9 @@ class SteppedRun:
         inputs: values of parameters by name, in SI, that apply from now on; others are unchanged. A step that cannot be completed
         raises StepError and leaves the run at the time it reached; so does Ctrl-C, with KeyboardInterrupt.
         """
-        if dt == self._dt:
+        if self._ended:
+            raise ModelError.of("step", "dt", "must come before result(), which has completed the file of this run", dt)
+        if isinstance(dt, (float, int)) and dt == self._dt:
             count = self._count + 1
             t = self._origin + dt * count
         else:
@@ -277,8 +299,8 @@ class SteppedRun:
         if t > self._led.t_end:
             t = self._last_time(t, dt)
         try:
-            if inputs:
-                self._set(inputs)
+            if inputs is not None:
+                self._set(check.mapping("step", "inputs", inputs))
             else:
                 self._streak = 0
             if not self._begun:
@@ -302,6 +324,7 @@ class SteppedRun:
         self._piece, self._ahead = 0, self._t_start if self._looks_ahead else math.inf
         if self._admitted and self._traced.timed is not None and not self._looks_ahead:
             self._stepper.look_ahead(self._pieces(self._t_start, self._led.t_end))
+        self._waiting = 0
         self._led.last, self._led.base = None, self._first_p[self._n_changing :].copy()
         code = self._stepper.reach(self._t_start, self._led.stops[1], False)
         if code != PAUSED:
@@ -424,33 +447,54 @@ class SteppedRun:
 
     # ---- saving
 
+    @functools.cached_property
+    def _mechanism(self) -> dict[str, str]:
+        return mechanism_words(self._led)
+
     def _keep_row(self) -> None:
         if self._record:
             stepper, led = self._stepper, self._led
             led.last = RowNode(led.last, self._t, stepper.row.copy(), stepper.p[: self._n_changing].copy(), self._entries)
+            if self._stream is not None:
+                self._waiting += 1
+                if self._waiting >= self._sink.window:
+                    self._write_rows()
+                if self._sink.due:
+                    self._sink.keep(self.save())
+
+    def _write_rows(self) -> None:
+        """Write the rows that wait to the file; they need no memory any more."""
+        self._sink.take(self._sink.rows, *self._led.rows())
+        self._led.last, self._waiting = None, 0
 
     @by_one_thread
     def save(self) -> SavedRun:
-        """A copy of the state, for `restore` in this run or in another run with the same mechanism and method."""
+        """A copy of the state, for `restore` in this run or in another run with the same mechanism and method.
+
+        It can be pickled, and restored in another process.
+        """
         self._begin()
-        led = (self._t, self._steps, self._dt, self._origin, self._count, self._streak, self._piece, self._ahead,
-               self._led.last, self._led.outcome)  # fmt: skip
-        return SavedRun(self._t, dict(self._inputs.values), self._stepper.saved(), led, frozenset(self._admitted),
-                        self._led.compiled.structure, self._numbers, self._stepper.method)  # fmt: skip
+        numbers = (self._t, self._steps, self._dt, self._origin, self._count, self._streak, self._piece, self._ahead)
+        return SavedRun(self._t, dict(self._inputs.values), self._mechanism, self._stepper.saved(), numbers,
+                        frozenset(self._admitted), self._led.outcome, self._led.last,
+                        0 if self._stream is None else self._sink.rows)  # fmt: skip
 
     @by_one_thread
     def restore(self, saved: SavedRun) -> None:
         """Return to a state from `save`; from there the run repeats bit for bit."""
         check.instance("restore", "saved", saved, SavedRun, "a SavedRun, as returned by save()")
-        same = saved._structure is self._led.compiled.structure and np.array_equal(saved._numbers, self._numbers)
-        if not same or saved._method != self._stepper.method:
-            rule = "must come from a run of the same mechanism, with the same numbers at its start and the same method"
-            raise ModelError.of("restore", "saved", rule, saved)
+        if self._stream is not None:
+            raise ModelError.of("restore", "saved", "must not be given to a run with to=, whose rows are in their file", saved)
+        self._go_on_from("restore", saved)
+
+    def _go_on_from(self, caller: str, saved: SavedRun) -> None:
+        saved.check_fits(caller, self._mechanism)
         self._begin()
         self._admitted |= saved._inputs_known
         self._stepper.restore(saved._march)
-        (self._t, self._steps, self._dt, self._origin, self._count, self._streak, self._piece, self._ahead,
-         self._led.last, self._led.outcome) = saved._led  # fmt: skip
+        self._t, steps, self._dt, self._origin, count, streak, piece, self._ahead = saved._numbers
+        self._steps, self._count, self._streak, self._piece = int(steps), int(count), int(streak), int(piece)
+        self._led.last, self._led.outcome, self._waiting = saved._last, saved._outcome, len(nodes_to(saved._last))
         self._inputs.take(saved.inputs)
         places = self._inputs.places(self._admitted)
         self._entries = (places, self._stepper.p[places])
@@ -459,18 +503,33 @@ class SteppedRun:
 
     @by_one_thread
     def result(self) -> Result:
-        """The Result so far, one row per step, with events, contacts and ledger; the run can continue."""
+        """The Result so far, one row per step, with events, contacts and ledger; the run can continue.
+
+        A run with to= ends with it: its file is completed, and the result reads from there.
+        """
         if not self._record:
             raise ModelError.of("start", "record", "must be True for a run from which a result is wanted", False)
+        if self._stream is not None:
+            return self._complete_file(self._stream)
         saved = self.save()
         try:
-            if self._led.outcome is None:
-                self._land()
-                self._led.outcome = self._stepper.outcome(Status.REACHED)
-            times = [node.t for node in self._led.nodes()]
-            settings = {"t_start": self._t_start, "t_end": self._t, "method": self._stepper.method, "save": times,
-                        "max_steps": None, "max_seconds": None, "formulation": self._traced.formulation}  # fmt: skip
-            provenance = Provenance(self._traced.original, settings, self._led.t_first, self._inputs.values, stepped=True)
-            return replace(self._led.collect(provenance), parameters=dict(self._inputs.values))
+            return self._collected([node.t for node in nodes_to(self._led.last)])
         finally:
             self.restore(saved)
+
+    def _complete_file(self, stream: RowStream) -> Result:
+        if self._ended:
+            raise ModelError.of("result", "to", "must be asked for once: the file of this run is complete", self)
+        self._begin()
+        self._write_rows()
+        result, self._ended = stream.finish(self._collected(None)), True
+        return result
+
+    def _collected(self, times: list[float] | None) -> Result:
+        if self._led.outcome is None:
+            self._land()
+            self._led.outcome = self._stepper.outcome(Status.REACHED)
+        settings = {"t_start": self._t_start, "t_end": self._t, "method": self._stepper.method, "save": times,
+                    "max_steps": None, "max_seconds": None, "formulation": self._traced.formulation}  # fmt: skip
+        provenance = Provenance(self._traced.original, settings, self._led.t_first, self._inputs.values, stepped=True)
+        return replace(self._led.collect(provenance), parameters=dict(self._inputs.values))

@@ -8,7 +8,7 @@ import math
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Pixels = NDArray[np.uint8]
+Floats = NDArray[np.float64]
 
 SUFFIXES = (".mp4", ".gif")
 PLEASANT = (3.0, 12.0)  # s: duration of a film whose speed is chosen automatically
@@ -34,7 +35,7 @@ STEPS = (1.0, 2.0, 5.0)  # automatic speeds are one of these times a power of te
 FLASH = 0.15  # s of film: how long a contact stays visible, however brief it was
 DPI = 100
 PIXELS = range(160, 4097)  # permitted width and height of a film
-COLOURS = 64  # per frame of a GIF
+COLOURS, SAMPLES = 256, 8  # of a GIF, and the frames from which they are taken
 
 
 def write_animation(
@@ -54,16 +55,20 @@ def write_animation(
     target = Path(path)
     _check(target, fps, scale, speed, size)
     pace = pleasant_speed(float(result.time[-1] - result.time[0])) if speed is None else float(speed)
+    sketch = Sketch(Scene(result, scale))
+    begin, end = (float(sketch.scene.result.time[row]) for row in (0, -1))
     with atomic_write(target) as draft:
         if target.suffix == ".mp4":
-            _write_mp4(_frames(result, fps, scale, pace, size), draft, fps)
+            _write_mp4(_frames(sketch, film_times(begin, end, fps, pace), pace, size), draft, fps)
         else:  # a GIF counts time in hundredths of a second, and no viewer shows more than fifty frames per second
             delay = max(round(100 / fps), 2)
-            _write_gif(_frames(result, 100 / delay, scale, pace, size), draft, 10 * delay)
+            samples = _sampled_times(sketch.scene.result)
+            frames = _frames(sketch, np.concatenate([samples, film_times(begin, end, 100 / delay, pace)]), pace, size)
+            _write_gif(list(itertools.islice(frames, samples.size)), frames, draft, 10 * delay)
     return target
 
 
-def film_times(begin: float, end: float, fps: float, speed: float) -> Any:
+def film_times(begin: float, end: float, fps: float, speed: float) -> Floats:
     """The times of the frames, the last one included."""
     count = max(math.ceil((end - begin) / speed * fps), 1)
     return np.linspace(begin, end, count + 1)
@@ -80,10 +85,19 @@ def pleasant_speed(seconds: float) -> float:
     raise AssertionError("unreachable: ten times the power is past the longest")
 
 
-def _write_gif(frames: Iterator[Pixels], draft: Path, delay: int) -> None:
+def _sampled_times(result: Result) -> Floats:
+    """Times at which every colour of a film is seen: contacts have their own, however brief they are."""
+    touches = [touch.begin for touch in result.contacts]
+    return np.array([*np.linspace(result.time[0], result.time[-1], SAMPLES), *touches[:1]])
+
+
+def _write_gif(samples: Sequence[Pixels], frames: Iterator[Pixels], draft: Path, delay: int) -> None:
+    """All frames share the colours of the samples; with their own, comparing and writing them takes three times as long."""
     from PIL import Image
 
-    images = (Image.fromarray(frame[:, :, :3]).quantize(COLOURS, Image.Quantize.FASTOCTREE) for frame in frames)
+    palette = Image.fromarray(np.concatenate(samples)[:, :, :3]).quantize(COLOURS, Image.Quantize.FASTOCTREE)
+    plain = (Image.frombuffer("RGBA", frame.shape[1::-1], frame, "raw", "RGBA", 0, 1).convert("RGB") for frame in frames)
+    images = (image.quantize(palette=palette, dither=Image.Dither.NONE) for image in plain)
     next(images).save(draft, save_all=True, append_images=images, duration=delay, loop=0)
 
 
@@ -105,23 +119,18 @@ def _write_mp4(frames: Iterator[Pixels], draft: Path, fps: int) -> None:
             raise OSError(0, f"ffmpeg: {errors.read().decode(errors='replace').strip()}", str(draft))
 
 
-def _frames(result: Result, fps: float, scale: float, speed: float, size: tuple[int, int] | None) -> Iterator[Pixels]:
+def _frames(sketch: Sketch, times: Floats, speed: float, size: tuple[int, int] | None) -> Iterator[Pixels]:
     """Frames one after another, (height, width, 4) bytes each; everything that does not move is drawn only once."""
-    sketch = Sketch(Scene(result, scale))
-    result = sketch.scene.result
     figure = _stage(sketch, speed, size)
     (panel,), (stamp,), canvas = figure.axes, figure.texts, cast(Any, figure.canvas)
     canvas.draw()
     figure.set_layout_engine("none")  # keep the layout that constrained layout computed
     empty = canvas.copy_from_bbox(figure.bbox)
-    begin, end = float(result.time[0]), float(result.time[-1])
-    places = max(0, 3 - math.floor(math.log10(max(end - begin, 1e-12))))
-    for t in film_times(begin, end, fps, speed):
+    places = max(0, 3 - math.floor(math.log10(max(float(np.ptp(times)), 1e-12))))
+    for t, moving in zip(times, sketch.film(panel, times, FLASH * speed), strict=True):
         canvas.restore_region(empty)
-        moving = sketch.draw(panel, float(t), linger=FLASH * speed)
         for artist in sorted(moving, key=lambda artist: artist.get_zorder()):
             panel.draw_artist(artist)
-            artist.remove()
         stamp.set_text(f"{t:.{places}f} s")
         figure.draw_artist(stamp)
         yield np.array(canvas.buffer_rgba())

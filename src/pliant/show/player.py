@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import html
 import json
-import math
 import re
 from dataclasses import dataclass, replace
 from importlib import resources
@@ -19,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import ModelError
 from pliant.host.atomic_files import atomic_write
+from pliant.model import check
 from pliant.results.drawing import GROUND, BodyDrawing
 from pliant.results.result import Result
 from pliant.results.rich_display import pages_by
@@ -58,10 +57,7 @@ def write(result: Result, path: str | Path, scale: float = 1.0, speed: float | N
     scale: initial magnification of the deformation. speed: initial playback speed, seconds of the run per second of viewing.
     Both can be changed in the page.
     """
-    for field, value in (("scale", scale), ("speed", speed)):
-        if value is not None and not (math.isfinite(value) and value > 0.0):
-            raise ModelError.of("player", field, "must be finite and > 0", value)
-    text = page(result, float(scale), speed)
+    text = page(result, scale, speed)
     with atomic_write(path) as draft:
         draft.write_text(text, encoding="utf-8")
     return Path(path)
@@ -70,6 +66,7 @@ def write(result: Result, path: str | Path, scale: float = 1.0, speed: float | N
 @pages_by
 def page(result: Result, scale: float = 1.0, speed: float | None = None) -> str:
     """The page as text."""
+    scale, speed = check.positive("player", "scale", scale), None if speed is None else check.positive("player", "speed", speed)
     scene = Scene(result)
     result = scene.result
     rows = kept_rows(result, MOST_ROWS)

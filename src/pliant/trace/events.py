@@ -12,6 +12,7 @@ from pliant.dynamics.cut_joint import CutJointState
 from pliant.dynamics.tree import Node, Tree
 from pliant.integrate.memory.run_record import CUTS, MARKS, RECORDS, STOPS, TURNS
 from pliant.model.force import DIRECTIONS
+from pliant.model.friction_law import FrictionLaw
 from pliant.model.joint import ROTATION
 from pliant.model.modes import direction_of
 from pliant.model.play import Limits
@@ -113,7 +114,7 @@ def _sleeve_events(node: Node, q: Sequence[Scalar], v: Sequence[Scalar]) -> list
     out = Event(f"{node.name} leaves its sleeve", 0 if both_ways else 1, kind)
     inside = Event(f"{node.name} is all inside its sleeve", -1, STOPS)
     speed = absolute(v[node.own_v[0]])
-    corners = body.friction.switches if body.friction is not None else ()
+    corners = body.friction.switches if isinstance(body.friction, FrictionLaw) else ()
     rubs = [(Event(f"{node.name} sleeve {SWITCH}", 0, kind=CUTS), speed - corner, False) for corner in corners]
     return [(out, length - body.length, False), (inside, length - _stub(body), False), *rubs]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pliant.codegen.tracer import Scalar
@@ -47,10 +47,10 @@ class JointGrips:
 
 
 def frictions_of(system: System) -> list[JointFriction]:
-    """The friction of all joints and closures of a System."""
-    joints = [*(link.joint for link in system.links.values()), *(cut.joint for cut in system.cut_joints.values())]
-    of_joints = [friction for joint in joints for friction in joint.frictions.values()]
-    return of_joints + [friction for closure in system.closures.values() for friction in closure.frictions.values()]
+    """The friction of all joints, sleeves and closures of a System."""
+    every = [link.frictions for link in system.links.values()] + [cut.joint.frictions for cut in system.cut_joints.values()]
+    every += [closure.frictions for closure in system.closures.values()]
+    return [friction for frictions in every for friction in frictions.values()]
 
 
 def count_of_grips(system: System) -> int:
@@ -185,12 +185,13 @@ def _direction(joint: RubbingJoint, bristles: Sequence[Scalar], grip: Grip | Non
 
 
 def reactions_of(
-    rubbing: Sequence[Rubbing], inboard: Sequence[Wrench], of_closures: Mapping[str, Mapping[int, Wrench]]
-) -> list[Wrench]:
-    """The reaction that presses each joint: moment and force of the inboard joint, or of the closure."""
+    rubbing: Sequence[Rubbing], inboard: Sequence[Wrench], of_closures: Mapping[str, Mapping[int, Wrench]],
+    of_sleeve: Callable[[int], Wrench],
+) -> list[Wrench]:  # fmt: skip
+    """The reaction that presses each joint: moment and force of the inboard joint, of the sleeve, or of the closure."""
     none: Wrench = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
-    return [inboard[r.joint.node] if r.joint.closure is None else of_closures[r.joint.closure].get(r.joint.node, none)
-            for r in rubbing]  # fmt: skip
+    return [of_sleeve(r.joint.node) if r.joint.sleeve is not None else inboard[r.joint.node] if r.joint.closure is None
+            else of_closures[r.joint.closure].get(r.joint.node, none) for r in rubbing]  # fmt: skip
 
 
 # ---- events

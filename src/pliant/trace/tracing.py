@@ -9,7 +9,7 @@ for discontinuities (damped end stops that are pressed, comparisons in formulas)
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
@@ -25,7 +25,7 @@ from pliant.codegen.numbers import Numbers
 from pliant.codegen.tracer import Scalar
 from pliant.dynamics import articulated, denoc, gibbs, gibbs_appell, lagrange
 from pliant.dynamics.algebra import is_zero
-from pliant.dynamics.closure_twists import TwistRow, twist_rows, weighted, wrenches
+from pliant.dynamics.closure_twists import TwistRow, on_sleeve, twist_rows, weighted, wrenches
 from pliant.dynamics.closures import ConstraintRows, rows, stored_energy
 from pliant.dynamics.contact import (
     ContactForce,
@@ -40,7 +40,7 @@ from pliant.dynamics.gibbs_appell import Wrench
 from pliant.dynamics.joint_friction import RubbingJoint, rubbing_joints
 from pliant.dynamics.kinematics import Pose, Twist, poses, twists
 from pliant.dynamics.loads import AppliedForces, BodyLoad
-from pliant.dynamics.reactions import reactions
+from pliant.dynamics.reactions import of_sleeve, reactions
 from pliant.dynamics.retraction import retract
 from pliant.dynamics.rotation import quaternion_rate
 from pliant.dynamics.tree import Node, RememberedTree, Tree, build_tree
@@ -457,11 +457,12 @@ class Trace(Signals):
         self.assemble()
         return self.start_q.tolist(), self.start_v.tolist()
 
-    def _closing(self, closures: Closures) -> dict[int, Wrench]:
+    def _closing(self, closures: Closures, which: Callable[[Closure, TwistRow], bool] = lambda *_: True) -> dict[int, Wrench]:
         """Wrenches of closures on the bodies they hold, without those of cut joints, whose wrenches are reactions."""
         owners = [closures.exact[k] for k in closures.hard.owners] + [closures.soft_closures[k] for k in closures.soft.owners]
         every = zip(owners, self.twist_rows(closures), [*self.multipliers, *closures.spring_forces], strict=True)
-        kept = [(row, force) for closure, row, force in every if closure.name not in self.system.cut_joints]
+        kept = [(row, force) for closure, row, force in every
+                if closure.name not in self.system.cut_joints and which(closure, row)]  # fmt: skip
         return wrenches([row for row, _ in kept], [force for _, force in kept])
 
     def twist_rows(self, closures: Closures) -> list[TwistRow]:
@@ -604,7 +605,12 @@ class Trace(Signals):
         for name in {r.joint.closure for r in rubbing if r.joint.closure is not None}:
             own = [(row, force) for owner, row, force in every if owner == name]
             of_closures[name] = wrenches([row for row, _ in own], [force for _, force in own])
-        pressed = reactions_of(rubbing, inboard, of_closures)
+
+        def sleeve(k: int) -> Wrench:
+            held = self._closing(closures, lambda closure, row: on_sleeve(self.tree, closure, row, k))
+            return of_sleeve(self.tree, k, self.q, self.v, forward.accelerations, self.bodies, outer, held, inboard)
+
+        pressed = reactions_of(rubbing, inboard, of_closures, sleeve)
         return [own.rubber(reaction, self.bodies) for own, reaction in zip(rubbing, pressed, strict=True)]
 
     def _hold(

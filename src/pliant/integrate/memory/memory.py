@@ -15,6 +15,7 @@ from pliant.integrate.memory.run_record import (
     GRIP,
     JOINT_PLACES,
     KEPT,
+    KERNELS,
     KNOCK,
     MOTION,
     NOTES,
@@ -68,8 +69,11 @@ class Memory:
         return self._record.view(np.uint8).copy()
 
     def take_record(self, record: NDArray[np.uint8]) -> None:
-        """Overwrite the record with a copy from this or another run; the arrays here keep their addresses."""
+        """Overwrite the record with a copy from this or another run; arrays, kernels and the limit stay those here."""
+        there, own = record.view(RUN)[0], {name: self.run[name].item() for name in (*KERNELS, "max_steps")}
+        events = "events_closed" if there["events"] == there["events_closed"] else "events_open"
         self._record.view(np.uint8)[:] = record
+        self.set(**own, events=own[events])
         for name, array in self.arrays.items():
             self.run[name] = array.ctypes.data
 

@@ -430,4 +430,7 @@ _COURSE = {  # history that a run keeps; see `course`
     "largest_slopes": "i8",  # of every other component: the largest rate so far
     "size_peaks": "i8",  # (vector, 2): its largest magnitude, and the time, s
 }
+# Addresses of kernels, which another process has elsewhere; `events` is one of the next two.
+KERNELS = ("family", "rhs", "jacobian", "events_open", "events_closed", "observe", "step_limit", "project", "closures", "impact",
+           "constraints", "shift")  # fmt: skip
 RUN = np.dtype(list((MOTION | _SETTINGS | _ARRAYS | _COURSE).items()))

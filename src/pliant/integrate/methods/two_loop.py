@@ -2,7 +2,8 @@
 
 First loop: the linear equations for accelerations and multipliers at every stage, which are the right-hand side. Second loop,
 carried out before it: Newton-Raphson for the dependent coordinates on the constraints C = 0, then C_q v = -C_t for their rates
-(Wehage and Haug 1982; Ebrahimi, Nouri, Salahshoor). The independent coordinates are chosen by Gaussian elimination of C_q with full
+(Wehage and Haug 1982; Ebrahimi, Nouri, Salahshoor). A non-holonomic row has no C (it is zero): it determines a rate, while all
+coordinates that it reads are integrated. The independent coordinates are chosen by Gaussian elimination of C_q with full
 pivoting, and chosen again when a pivot has become small. Compiled; a family as defined in `family`, for the stages of any tableau.
 """
 

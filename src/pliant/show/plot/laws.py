@@ -57,8 +57,7 @@ def laws_of(system: System) -> dict[str, Law]:
         own = {} if isinstance(pair.normal, Impulsive) else {name: pair.normal}
         found |= own | ({f"{name} friction": pair.friction} if pair.friction is not None else {})
     for link in system.links.values():
-        frictions = link.joint.frictions
-        found |= {f"{link.name}.{name} friction": friction.law for name, friction in frictions.items()}
+        found |= {f"{link.name}.{name} friction": friction.law for name, friction in link.frictions.items()}
     first = {repr(one): name for name, one in reversed(found.items())}
     return {name: one for name, one in found.items() if first[repr(one)] == name}
 

@@ -38,7 +38,7 @@ BENT, NOISE = 0.2, 1e-7
 
 def without_exact_ones(system: System) -> list[str]:
     """What stands in the way of exact derivatives: joints that stick, impulses, controllers that are sampled; in words."""
-    parts = [(f"body {link.name!r}", link.joint.frictions) for link in system.links.values()]
+    parts = [(f"body {link.name!r}", link.frictions) for link in system.links.values()]
     parts += [(closure.part, closure.frictions) for closure in system.closures.values()]
     found = [f"friction of {part} sticks ({type(friction.law).__name__})" for part, frictions in parts
              for friction in frictions.values() if getattr(friction.law, "holds", False)]  # fmt: skip
@@ -97,11 +97,11 @@ class DifferencedSensitivities(Sensitivities):
 
     @property
     def final(self) -> Floats | None:
-        return self._slope(lambda run: run.final_state.y) if self.ok else None  # type: ignore[union-attr]
+        return self._slope(lambda run: run.final_state.y) if self.ok else None
 
     @cached_property
     def end_time(self) -> Floats:
-        return self._slope(lambda run: np.asarray(run.final_state.t))  # type: ignore[union-attr]
+        return self._slope(lambda run: np.asarray(run.final_state.t))
 
     def at_end(self, name: str) -> tuple[Floats, Floats]:
         runs = [self.result, *(run for one in self._beside for run in (one.before, one.after))]

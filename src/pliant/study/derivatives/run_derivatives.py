@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pliant.errors import SolveError
 from pliant.results.contacts import ContactRecord
 from pliant.results.contents import EventRecord
+from pliant.results.kept import checked_names
 from pliant.results.ledger import HELD
 from pliant.results.result import Result
 from pliant.results.table import QUANTITIES
@@ -97,7 +98,7 @@ class Sensitivities:
         return min(float(self._walk.tape.times[-1, 1]), self._walk.until)
 
     @property
-    def final(self) -> Floats | None:
+    def final(self) -> Floats | Any:
         """Derivatives of the final state, (component of y, theta); None unless `ok`."""
         return self._walk.final if self.ok else None
 
@@ -111,6 +112,7 @@ class Sensitivities:
         """A quantity at the end of the run and its derivatives, including the change of the end time; requires `ok`."""
         from pliant.study.derivatives.run_end import quantity_at_end
 
+        checked_names("at_end", "name", [name])
         if not self.ok:
             raise SolveError(f"sensitivities: {name} at the end has no derivative: {'; '.join(self._reasons)}")
         return quantity_at_end(self._walk, name, self.end_time)

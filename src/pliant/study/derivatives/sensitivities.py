@@ -17,12 +17,14 @@ from pliant.model import check
 from pliant.model.check import did_you_mean
 from pliant.model.system import System
 from pliant.results.result import Result
-from pliant.results.state import FinalState, HasState
+from pliant.results.state import FinalState
 from pliant.results.table import QUANTITIES
 from pliant.run.mechanism import AnySystem, mechanism_of
 from pliant.run.prepare import Compiled
 from pliant.run.save_times import Every
-from pliant.run.simulate import AUTO, Progress, Run, method_of, run_to_end
+from pliant.run.simulate import AUTO, Progress, Run, method_of, run_to_end, told
+from pliant.run.starts import AnyStart
+from pliant.scalar import Numbers
 from pliant.study.derivatives.differences import DifferencedSensitivities, around, without_exact_ones
 from pliant.study.derivatives.run_derivatives import Sensitivities
 
@@ -37,7 +39,7 @@ ATOL = 1e-3  # ratio atol/rtol if only rtol is given, as in the default method
 def sensitivities(
     system: AnySystem | Compiled,
     t_end: float,
-    parameters: Sequence[str] = (),
+    parameters: Sequence[str] | Mapping[str, float] = (),
     starts: Sequence[str] = (),
     rates: Sequence[str] = (),
     *,
@@ -46,11 +48,11 @@ def sensitivities(
     control: bool = False,
     method: Method | type[Method] | str | None = AUTO,
     rtol: float | None = None,
-    save: Every | float | Sequence[float] | str | None = None,
+    save: Every | float | Numbers | str | None = None,
     t_start: float = 0.0,
-    start: Result | FinalState | HasState | None = None,
+    start: AnyStart = None,
     formulation: str = "articulated",
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     phase: Tell | None = None,
     max_steps: int | None = None,
     max_seconds: float | None = None,
@@ -58,18 +60,21 @@ def sensitivities(
 ) -> Sensitivities:
     """Run a mechanism exactly as `simulate` does, bit for bit, and differentiate all results.
 
-    parameters: names of the System's parameters; starts, rates: names of coordinates whose start positions and start rates are
-    varied; all of these together are theta. of: quantities of the result to differentiate; all by default. values: parameter values
-    by name, in SI units, that replace the parameters' own. control: keep the relative error of the derivatives below the method's
-    rtol in every step; without it, below 33 rtol. rtol: replaces the method's own. All other arguments are those of `simulate`.
-    If the run continues an earlier one, the state where that one ended counts as given. If joints can stick, contacts are
-    impulsive or controllers are sampled, the derivatives are differences of runs; `warnings` says so.
+    parameters: names of the System's parameters, or a mapping of these and their values; starts, rates: names of coordinates whose
+    start positions and start rates are varied; all of these together are theta. of: quantities of the result to differentiate; all
+    by default. values: parameter values by name, in SI units, that replace the parameters' own. control: keep the relative error of
+    the derivatives below the method's rtol in every step; without it, below 33 rtol. rtol: replaces the method's own. All other
+    arguments are those of `simulate`. If the run continues an earlier one, the state where that one ended counts as given. If
+    joints can stick, contacts are impulsive or controllers are sampled, the derivatives are differences of runs; `warnings` says
+    so.
     """
     from pliant.run.theta import ThetaPlan, theta_of
     from pliant.study.derivatives.saltation import Walk
 
     system = system if isinstance(system, Compiled) else mechanism_of(system, "sensitivities")
-    given = {"parameters": parameters, "starts": starts, "rates": rates}
+    if isinstance(parameters, Mapping):
+        values = {**parameters, **check.mapping("sensitivities", "values", values)}
+    given = {"parameters": tuple(parameters) if isinstance(parameters, Mapping) else parameters, "starts": starts, "rates": rates}
     plan = ThetaPlan(*(check.names("sensitivities", field, names) for field, names in given.items()))
     wanted = _quantities(of)
     owner = system.traced.original if isinstance(system, Compiled) else system
@@ -81,7 +86,10 @@ def sensitivities(
     inexact = without_exact_ones(owner)
     options: dict[str, Any] = {"method": method, "t_start": t_start, "formulation": formulation, "progress": progress,
                                "phase": phase, "max_steps": max_steps, "max_seconds": max_seconds, "cache": cache}  # fmt: skip
-    run, result = run_to_end(system, t_end, save=save, start=start, parameters=values, tape=not inexact, **options)
+    with told(progress, phase, t_start, t_end) as (tell, say):
+        options |= {"progress": tell, "phase": say}
+        run, result = run_to_end(system, t_end, save=save, start=start, parameters=values, tape=not inexact, **options)
+    options |= {"progress": None, "phase": phase}
     stages = Stages(phase)
     plan.check(run.traced)
     if inexact:

@@ -11,8 +11,11 @@ from numpy.typing import NDArray
 
 from pliant.errors import ModelError, SolveError
 from pliant.files.units import convert
+from pliant.host.progress import counted
+from pliant.model import check
 from pliant.model.system import System
 from pliant.run.mechanism import AnySystem, mechanism_of
+from pliant.scalar import Numbers
 from pliant.study.fit.differentiated_run import DifferentiatedRun, Runner
 from pliant.study.fit.fitted import Compared, Fit, fitted
 from pliant.study.fit.free_parameters import FreeParameters
@@ -20,7 +23,7 @@ from pliant.study.fit.measurements import Measurements, measurements_of
 from pliant.study.fit.series import Series, SeriesNames, split_head
 
 Floats = NDArray[np.float64]
-Weights = Mapping[str, float | Sequence[float]]
+Weights = Mapping[str, float | Numbers]
 PART = "fit"
 REFUSED = 1e3  # factor on the initial residuals, assigned to a failed run so that the search turns back
 ROUGHLY, CLOSELY = 1e-4, 1e-9  # relative changes of values, and of the sum of squares, at which a search ends
@@ -45,13 +48,13 @@ class Experiment:
 def fit(
     system: AnySystem,
     data: Any,
-    parameters: Sequence[str],
+    parameters: Sequence[str] | Mapping[str, float],
     of: Sequence[str] | Mapping[str, str] | None = None,
     bounds: Mapping[str, tuple[float | None, float | None]] | None = None,
     *,
     weights: Weights | None = None,
     guess: Mapping[str, float] | None = None,
-    progress: Callable[[int, float], None] | None = None,
+    progress: Callable[[int, float], object] | bool | None = None,
     max_runs: int = 200,
     **run: Any,
 ) -> Fit:
@@ -60,13 +63,13 @@ def fit(
     - data: a CSV file, a pandas table, an xarray Dataset or a mapping of arrays, with a column `time` and columns named after
       numbers of the result ("arm.angle", "tip_position arm y"), with a unit in brackets if it differs from that of the result; or
       a list of these, or of `Experiment`s, all of which are fitted with the same values.
-    - parameters: names of the System's parameters that are free.
+    - parameters: names of the System's parameters that are free, or a mapping of these and their first values.
     - of: the columns to use, all by default; or a mapping from columns to numbers of the result.
     - bounds: {name: (low, high)}, None for no bound; by default the parameter's own bounds.
     - weights: factors of the differences, by column: one number, or one for each time. By default each column is weighted by one
       over its scatter about the best fit.
     - guess: initial values by name; by default the parameters' own values.
-    - progress: called with the number of runs and the sum of squares.
+    - progress: True shows a bar; a function is called with the number of runs and the sum of squares.
     - max_runs: largest number of runs of each experiment.
     - run: arguments of `simulate` by name: method, start, t_start, formulation, ...
 
@@ -74,15 +77,17 @@ def fit(
     """
     if "save" in run:
         raise ModelError.of(PART, "run", "must not contain save: rows are saved at the times of the data", run["save"])
+    check.progress(PART, progress)
     system = mechanism_of(system, PART)
     free = FreeParameters.of(PART, system, parameters, bounds, guess)
     compared = _comparisons(system, data, of, weights, free, run)
-    search = _Search(compared, free, progress, max_runs)
-    best = free.start
-    if weights is None and len({one.column for part in compared for one in part.columns}) > 1:
-        best = search.run(best, ROUGHLY)
-        search.weigh_by_scatter(best)
-    best = search.run(best, CLOSELY)
+    with counted(progress, "runs", max_runs) as tell:
+        search = _Search(compared, free, tell, max_runs)
+        best = free.start
+        if weights is None and len({one.column for part in compared for one in part.columns}) > 1:
+            best = search.run(best, ROUGHLY)
+            search.weigh_by_scatter(best)
+        best = search.run(best, CLOSELY)
     return fitted(free, search.at(best), search.ok, search.message, search.runs, search.warnings)
 
 
@@ -144,7 +149,7 @@ def _comparison(
     run: Mapping[str, Any],
 ) -> _Comparison:
     measured = measurements_of(experiment.data)
-    begin = float(run.get("t_start", 0.0)) if run.get("start") is None else None
+    begin = float(run.get("t_start", 0.0)) if isinstance(run.get("start"), Mapping | None) else None
     if begin is not None and measured.time[0] < begin:
         raise ModelError.of(PART, "data", f"must not begin before the run begins at t = {begin:g} s", float(measured.time[0]))
     times = _beyond(begin, measured.time)
@@ -203,7 +208,7 @@ class _Search:
     """The search for the smallest sum of squares: runs, remembered by values, and their differences from the data."""
 
     def __init__(
-        self, comparisons: Sequence[_Comparison], free: FreeParameters, progress: Callable[[int, float], None] | None, most: int
+        self, comparisons: Sequence[_Comparison], free: FreeParameters, progress: Callable[..., object] | None, most: int
     ) -> None:
         self._comparisons, self._free, self._progress, self._most = comparisons, free, progress, most
         self._scatter = {name: _spread(_all_of(comparisons, name)) for name in _column_names(comparisons)}

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.errors import ModelError
+from pliant.model import check
 from pliant.results.result import Result
 from pliant.study.fit.free_parameters import FreeParameters
 
@@ -70,6 +72,8 @@ class Fit:
 
     def confidence(self, level: float = 0.95) -> dict[str, tuple[float, float]]:
         """Confidence intervals of all values at this level, by Student's distribution and linearisation in the parameters."""
+        if not 0.0 < check.number("fit", "level", level) < 1.0:
+            raise ModelError.of("fit", "level", "must be between 0 and 1", level)
         times = _standard_errors_within(level, self.degrees_of_freedom)
         return {
             name: (value - times * self.standard_errors[name], value + times * self.standard_errors[name])

@@ -34,11 +34,18 @@ class FreeParameters:
 
     @classmethod
     def of(
-        cls, part: str, system: System, names: Sequence[str], bounds: Bounds | None, guess: Mapping[str, float] | None
+        cls,
+        part: str,
+        system: System,
+        names: Sequence[str] | Mapping[str, float],
+        bounds: Bounds | None,
+        guess: Mapping[str, float] | None,
     ) -> FreeParameters:
         known, guess = system.parameters, dict(check.mapping(part, "guess", guess))
+        if isinstance(names, Mapping):
+            guess = {**names, **guess}
         bounds = check.mapping(part, "bounds", bounds)
-        chosen = _chosen(part, names, known)
+        chosen = _chosen(part, list(names) if isinstance(names, Mapping) else names, known)
         _check_names(part, "guess", guess, known)
         _check_names(part, "bounds", bounds or {}, dict.fromkeys(chosen))
         limits = [_limits(part, known[name], (bounds or {}).get(name)) for name in chosen]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import ModelError, SolveError
+from pliant.host.progress import counted
 from pliant.model import check
 from pliant.results.result import Result
 from pliant.run.mechanism import AnySystem, mechanism_of
@@ -101,7 +102,7 @@ class Optimum:
 def optimise(
     system: AnySystem,
     objective: Measure,
-    parameters: Sequence[str],
+    parameters: Sequence[str] | Mapping[str, float],
     constraints: Sequence[Constraint | tuple[Measure, float | None, float | None]] = (),
     bounds: Mapping[str, tuple[float | None, float | None]] | None = None,
     *,
@@ -111,7 +112,7 @@ def optimise(
     solver: str = "SLSQP",
     tolerance: float = 1e-8,
     max_runs: int = 200,
-    progress: Callable[[int, float], None] | None = None,
+    progress: Callable[[int, float], object] | bool | None = None,
     **run: Any,
 ) -> Optimum:
     """Find the parameter values that minimise (or maximise) a number of the run, with exact gradients.
@@ -132,11 +133,12 @@ def optimise(
     free = FreeParameters.of(PART, system, parameters, bounds, guess)
     t_end, tolerance = check.number(PART, "t_end", t_end, "s"), check.positive(PART, "tolerance", tolerance)
     check.count(PART, "max_runs", max_runs)
-    check.function(PART, "progress", progress)
+    check.progress(PART, progress)
     held = _constraints(constraints)
     runner = Runner(PART, system, t_end, free.names, free.fixed, run)
-    search = _Search(runner, free, objective, _titled(held), -1.0 if maximise else 1.0, progress)
-    return search.run(solver, tolerance, max_runs)
+    with counted(progress, "runs", max_runs) as tell:
+        search = _Search(runner, free, objective, _titled(held), -1.0 if maximise else 1.0, tell)
+        return search.run(solver, tolerance, max_runs)
 
 
 def _titled(constraints: Sequence[Constraint]) -> dict[str, Constraint]:
@@ -164,7 +166,7 @@ class _Search:
     objective: Measure
     constraints: Mapping[str, Constraint]
     sense: float  # -1 if the objective is maximised
-    progress: Callable[[int, float], None] | None
+    progress: Callable[..., object] | None
     history: list[tuple[Mapping[str, float], float]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     _scale: float = 1.0

@@ -14,6 +14,7 @@ import numpy as np
 
 from pliant.errors import ModelError
 from pliant.model import check
+from pliant.scalar import ArrayOf
 from pliant.study.sweep.distributions import quantile
 
 Value = float | int | bool | str
@@ -28,7 +29,7 @@ MOST_CASES = 10_000_000
 class Grid:
     """All combinations of the values of named axes; each axis becomes a dimension, and the last one varies fastest."""
 
-    axes: Mapping[str, Sequence[Value]]
+    axes: Mapping[str, ArrayOf[Value]]
 
     def __post_init__(self) -> None:
         if not isinstance(self.axes, Mapping) or not self.axes:
@@ -170,7 +171,7 @@ def union(one: Over, other: Over, cases: Iterable[Case], default: Callable[[Case
 def from_json(data: Mapping[str, Any]) -> Over:
     if data["kind"] == "grid":
         return Grid(data["axes"])
-    columns: Mapping[str, Sequence[Value]] = data["columns"]
+    columns: Mapping[str, ArrayOf[Value]] = data["columns"]
     return Cases([dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)])
 
 

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pliant.errors import ModelError, PliantError, SolveError
+from pliant.host.progress import counted
 from pliant.model import check
 from pliant.results.result import Result
+from pliant.scalar import ArrayOf
 from pliant.study.sweep.batch import MemoryBatch, gather
 from pliant.study.sweep.executors import Done, Task, compute_all
 from pliant.study.sweep.job import Job, Record, check_settings, checked_run, names_of_run
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
     from pliant.model.system import System
 
-Progress = Callable[[int, int, int], None]
+Progress = Callable[..., object]
 Computing = Callable[[Sequence[Task], Done], None]
 
 
@@ -33,14 +35,14 @@ class SweepInterrupted(KeyboardInterrupt):
 
 def sweep(
     system_or_function: System | str | Path | Callable[..., System],
-    over: Mapping[str, Sequence[Value]] | Sequence[Mapping[str, Value]] | Grid | Cases,
+    over: Mapping[str, ArrayOf[Value]] | Sequence[Mapping[str, Value]] | Grid | Cases,
     run: Mapping[str, Any] | Callable[..., Result] | None = None,
     keep: What | Sequence[What] | Mapping[str, What] | None = None,
     store: str | Path | None = None,
     executor: Any = None,
     *,
     batch: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     device: str | None = None,
 ) -> xarray.Dataset:
     """Run a mechanism over a grid, a list or a sample of numbers, and return the requested results of all runs as one Dataset.
@@ -56,7 +58,7 @@ def sweep(
     - store: a folder; a sweep that ended early continues from there, and a longer axis computes only the new cases.
     - executor: any object with the interface of concurrent.futures.Executor. Default: threads of this process.
     - batch: how many cases are computed and stored together.
-    - progress: called with the number of cases done, of all cases, and of failed cases.
+    - progress: True shows a bar; a function is called with the number of cases done, of all cases, and of failed cases.
     - device: "cpu" runs cases side by side, in lock-step, in vectors on all cores; "gpu" on NVIDIA GPUs; "auto" on a GPU if one
       responds, else on the CPU, and one by one if lock-step cannot run them; `attrs["loop"]` says which was used, and why.
       Default: one by one.
@@ -65,7 +67,9 @@ def sweep(
     """
     subject, cases = subject_of(system_or_function), over_of(over)
     folder = None if store is None else Path(store)
-    return sweep_subject(subject, cases, run, keep, folder, executor, batch, progress, device)
+    check.progress("sweep", progress)
+    with counted(progress, "cases") as tell:
+        return sweep_subject(subject, cases, run, keep, folder, executor, batch, tell, device)
 
 
 def sweep_subject(
@@ -125,7 +129,7 @@ def _opened(store: Store, manifest: Manifest) -> xarray.Dataset:
 
 def sweep_results(
     function: Callable[..., System],
-    over: Mapping[str, Sequence[Value]] | Sequence[Mapping[str, Value]],
+    over: Mapping[str, ArrayOf[Value]] | Sequence[Mapping[str, Value]],
     run: Mapping[str, Any],
     executor: Any = None,
     progress: Progress | None = None,
