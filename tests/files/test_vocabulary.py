@@ -26,7 +26,7 @@ NO_PART_OF_A_MODEL |= {"SteppedRun", "StepError", "FrameJacobian", "GibbsAppellI
 NO_PART_OF_A_MODEL |= {"Campbell", "Equilibrium", "Largest", "Linearisation", "Report"}
 NO_PART_OF_A_MODEL |= {"Experiment", "Fit", "Constraint", "Optimum", "Sensitivities"}
 # of simulate: nothing a file could hold
-NOT_SETTINGS = {"parameters", "system", "progress", "phase", "cache", "start", "to", "compression", "return"}
+NOT_SETTINGS = {"parameters", "system", "progress", "phase", "cache", "start", "to", "compression", "resume", "return"}
 SCHEMA = schema()
 CLASSES = [found for found in map(vars(pl).get, pl.__all__) if isinstance(found, type) and dataclasses.is_dataclass(found)]
 WORDS = [kind for kind in CLASSES if kind.__name__ not in NO_PART_OF_A_MODEL] + [RunSettings]
