@@ -155,6 +155,7 @@ BY_CLASS = {
     "Ambrosio.v1": "slip speed from which friction is full",
     "BengisuAkay.v0": "slip speed at which friction is largest",
     "Beam.theory": "beam theory",
+    "Beam.tip_section": "section at the tip of a tapered beam; without it, the beam is uniform",
     "Beam.damping": "one kind of damping or a list",
     "Beam.stiffening": "how bending shortens the beam",
     "Beam.rotary_inertia": "rotary inertia per unit length: J about y and z, or (Jx, Jy, Jz)",
@@ -316,7 +317,7 @@ def _type(field: Any) -> str:
 
 
 def _unit(kind: type, field: Any) -> str:
-    number = re.search(r"float|int|Sequence|Mapping|tuple|Any|Vector", str(field.type))
+    number = re.search(r"float|int|Sequence|Numbers|Mapping|tuple|Any|Vector", str(field.type))
     unit = field_unit(kind, field.name) if number and kind.__module__.startswith(("pliant.model", "pliant.integrate")) else None
     return "-" if unit in (None, "1") else str(unit)
 

@@ -12,6 +12,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pliant as pl
+from pliant import types
 
 HERE = Path(__file__).parent / "api"
 PAGES = {  # title, what is on it, which modules its names come from
@@ -37,6 +38,7 @@ PAGES = {  # title, what is on it, which modules its names come from
     "showing": ("Plots, pages and films", "How results are shown.", ("pliant.show",)),
     "equations": ("Equations", "Equations of motion as LaTeX, SymPy, C and CasADi.", ("pliant.equations",)),
     "files": ("Files and errors", "Model files, and the exceptions that pliant raises.", ("pliant.files", "pliant.errors")),
+    "types": ("Types", "Names for annotations, in `pliant.types`: what calls take and return, besides the classes above.", ()),
     "formulas": ("Formulas", "Mathematical functions of numbers, arrays and traced scalars.", ("pliant.scalar",)),
 }  # fmt: skip
 MORE = {  # what functions return
@@ -44,10 +46,17 @@ MORE = {  # what functions return
     "analysis": ("pliant.analysis.modes.NaturalModes", "pliant.analysis.frequency_response.FrequencyResponse"),
     "equations": ("pliant.equations.derive.Equations", "pliant.equations.symbolic.Symbolic"),
 }
+ALIASES = {  # names of pliant.types that are no classes
+    "AnySystem": "What calls take as a mechanism: a System, a loaded model, or the path of a model file",
+    "Axis": "A direction: x, y, z, -x, -y, -z, or a vector",
+    "Number": "A number or an expression of parameters",
+    "Numbers": "Several numbers: a sequence or an array",
+    "Vector": "Three numbers, as parts keep them",
+}
 FIELDS = runpy.run_path(str(Path(__file__).parent / "api_fields.py"))["table"]
 INTRODUCTION = """All names that a user needs are in `pliant` itself: `import pliant as pl`. Each class has a table of its fields,
 with type, unit and default; a dash means that a field has no unit or cannot be set. A number can also be a `Parameter` or an
-expression of parameters."""
+expression of parameters, several numbers also an array; classes that calls return have names for annotations in `pliant.types`."""
 
 
 # classes without a place of their own: their members are shown with every class that has them
@@ -59,9 +68,17 @@ def pages() -> dict[str, str]:
     rows = [f"- [{title}]({stem}.md): {says[0].lower()}{says[1:]}" for stem, (title, says, _) in PAGES.items()]
     written = {"index.md": "\n".join(["# API reference", "", INTRODUCTION, "", *rows, ""])}
     for stem, (title, says, _) in PAGES.items():
-        entries = [_entry(path) for path in (*_paths(stem), *MORE.get(stem, ()))]
+        entries = [_entry(path) for path in (*_paths(stem), *MORE.get(stem, ()))] if stem != "types" else [_types()]
         written[f"{stem}.md"] = "\n\n".join([f"# {title}", says, *entries]) + "\n"
     return written
+
+
+def _types() -> str:
+    """The names of pliant.types, each with the first sentence of its docstring."""
+    rows = [(name, getattr(types, name)) for name in types.__all__]
+    meanings = {name: inspect.getdoc(one) if isinstance(one, type) else ALIASES[name] for name, one in rows}
+    lines = [f"| `{name}` | {' '.join(str(text).split(chr(10) * 2)[0].split()).rstrip('.')} |" for name, text in meanings.items()]
+    return "\n".join(["| name | meaning |", "| --- | --- |", *lines])
 
 
 def _entry(path: str) -> str:

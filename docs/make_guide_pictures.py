@@ -195,7 +195,7 @@ def _element_errors(names: Names) -> dict[str, tuple[Any, Any]]:
 
 def _given_shapes(names: Names) -> dict[str, tuple[Any, Any]]:
     x = np.linspace(0.0, 0.8, 100)
-    tabled, natural = (beam_shapes(pl.Beam(modes=modes, **names["strip"])).displacement(x)[:, 1, 0]
+    tabled, natural = (beam_shapes(names["strip"](modes=modes)).displacement(x)[:, 1, 0]
                        for modes in (pl.GivenModes([names["measured"]]), pl.Modes("cf", 1)))  # fmt: skip
     columns = {"parabola": x**2, "measured": tabled, "natural": natural}
     return {name: (x, column / column[-1]) for name, column in columns.items()}

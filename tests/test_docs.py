@@ -32,22 +32,17 @@ PYTHON_FILE = re.compile(r"[\w/]+\.py\b")
 TEST_NAME = re.compile(r"`(test_\w+)`")
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|(?:href|src)=\"([^\"]+)\"")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PAGES_OF_CODE = runpy.run_path(str(TOP / ".ci" / "pages.py"))  # which the gate checks by types, too
+BLOCK = PAGES_OF_CODE["BLOCK"]
 FILE_NAME = re.compile(r"# (\S+\.yaml)\n")  # the first line of a block that is a file
 
 
 def run_page(page):
     """All python blocks of a page as one script, in the folder at hand."""
-    text = page.read_text(encoding="utf-8")
-    script, lines = "", 0
-    for block in BLOCK.finditer(text):
-        language, code = block.groups()
+    for language, code in BLOCK.findall(page.read_text(encoding="utf-8")):
         if language == "yaml" and (name := FILE_NAME.match(code)):
             Path(name[1]).write_text(code, encoding="utf-8")
-        if language == "python":  # blank lines before it, so that an error shows the page's own line
-            above = text.count("\n", 0, block.start(2))
-            script += "\n" * (above - lines) + code
-            lines = above + code.count("\n")
+    script = PAGES_OF_CODE["script"](page)
     assert script
     exec(compile(script, str(page), "exec"), {"__name__": page.stem})
 

@@ -33,6 +33,7 @@ class ModelError(PliantError, ValueError):
 
     @classmethod
     def of(cls, part: str, field: str, rule: str, value: object) -> Self:
+        """The error of a part whose field breaks a rule with this value."""
         shown = repr(value)
         cut = shown if len(shown) <= LONGEST_VALUE else f"{shown[:LONGEST_VALUE]} ..."
         return cls(plain(f"{part}: {field} {rule}, got {cut}"))

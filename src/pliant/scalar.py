@@ -9,14 +9,29 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from numbers import Real
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar, overload
 
 import numpy as np
 
 Scalar = Any  # a number, an array or a traced scalar
 Own = TypeVar("Own", bound="Arithmetic")
+Item = TypeVar("Item", covariant=True)
+
+
+class ArrayOf(Protocol[Item]):
+    """A sequence or a NumPy array, which is no Sequence to a type checker."""
+
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[Item]: ...
+    @overload
+    def __getitem__(self, place: int, /) -> Item: ...
+    @overload
+    def __getitem__(self, places: slice, /) -> ArrayOf[Item]: ...
+
+
+Numbers = ArrayOf[float]
 
 pi = math.pi
 

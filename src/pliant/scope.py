@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_BODIES = "elastic bodies are straight uniform beams (pl.Beam, pl.TelescopicBeam), other bodies are rigid (pl.RigidBody)"
+_BODIES = "elastic bodies are straight beams (pl.Beam, pl.TelescopicBeam), other bodies are rigid (pl.RigidBody)"
 _LINK_BY_LINK = (
     "describe the mechanism link by link, in Python or as a model file (`pliant new` writes one): each link is a rigid body or "
     "a beam, its joint is revolute, prismatic, weld or free, and its origin a frame of its parent (`on`); docs/scope.md has a table"
@@ -14,7 +14,8 @@ _LINK_BY_LINK = (
 _ANSWERS = {
     "plate plates shell shells membrane": f"plates and shells are not supported yet; {_BODIES}; a narrow strip is a pl.Beam",
     "solid solids brick tetrahedron": f"elastic solids are not supported yet; {_BODIES}",
-    "curved tapered": f"curved and tapered beams are not supported yet; {_BODIES}; join several straight ones by pl.Weld",
+    "curved": f"curved beams are not supported yet; {_BODIES}; join several straight ones by pl.Weld",
+    "tapered taper": "tapered beams have no class of their own yet; use pl.Beam(section=..., tip_section=...)",
     "cable cables rope string wire tendon": (
         "cables are not supported yet; a cable with mass is a chain of rods (pl.RigidBody.rod on pl.Revolute joints) or "
         "pl.segmented(beam, n), and one without is a strut that only pulls: system.strut(..., force=lambda length, rate: ...)"

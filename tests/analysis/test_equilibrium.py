@@ -363,6 +363,18 @@ def test_a_box_settles_on_the_four_corners_that_friction_keeps_in_place():
     assert pl.linearise(system, at=rest, outputs=()).modes().frequencies[0] > 100.0  # sticking, it is held all round
 
 
+def test_a_loop_on_a_body_that_is_moved_as_told_settles():
+    system = pl.System("jaws", gravity=(0, -G))
+    hand = system.add("hand", pl.RigidBody(mass=1.0), joint=pl.Prismatic(axis="y", motion=lambda t: 0.1 + 0.2 * t))
+    for name, start, spring in (("left", -0.1, None), ("right", 0.1, pl.Spring(100.0))):
+        joint = pl.Prismatic(axis="x", displacement=start, spring=spring)
+        system.add(name, pl.RigidBody(mass=0.5), joint=joint, on=hand.root)
+    system.close("pinion", "gear", "left.displacement", "right.displacement", ratio=-1.0)
+    rest = pl.equilibrium(system)
+    assert rest["hand.displacement"] == pytest.approx(0.1)
+    assert rest["left.displacement"] == pytest.approx(0.0, abs=1e-12) == rest["right.displacement"]
+
+
 def test_wrong_words_are_refused_before_anything_is_looked_for():
     with pytest.raises(pl.ModelError, match=r"steady must name joint coordinates, .*did you mean 'rotor.angle'"):
         pl.equilibrium(shaft(), steady={"rotor.angel": 1.0})

@@ -251,3 +251,16 @@ def test_only_numbers_that_follow_each_other_become_a_span() -> None:
     for others in ([4, 6, 5, 7], [4, 6], [6, 5, 4], []):
         numbers = np.array(others, dtype=np.int64)
         assert span_of(numbers) is numbers
+
+
+def test_numbers_of_contacts_have_the_units_of_their_pairs():
+    """The gap of a stop of a joint that turns is an angle."""
+    system = pl.System("stops", gravity=(0, -9.81))
+    stop = pl.Limits(low=-0.1, high=0.1, normal=pl.Hertz(stiffness=1e3))
+    arm = system.add("arm", pl.RigidBody.rod(1.0, 1.0), joint=pl.Revolute(limits=stop))
+    turning = pl.ensemble(system, 0.01, starts={"arm.angle": [0.0, 0.01]})
+    names = ("entry_speed", "peak_force", "impulse", "touches", "normal_loss")
+    assert [turning[name].attrs["units"] for name in names] == ["rad/s", "N m", "N m s", "1", "J"]
+    system.contact(points=[arm.tip], against=pl.Plane(normal="y", point=(0.0, -1.0)), normal=pl.Hertz(stiffness=1e5))
+    both = pl.ensemble(system, 0.01, starts={"arm.angle": [0.0, 0.01]})
+    assert set(both["entry_speed"].attrs["units"].split(" or ")) == {"m/s", "rad/s"}

@@ -79,6 +79,27 @@ def test_what_is_unknown_names_the_nearest_in_one_error(readers, reader, key, wo
     assert not str(caught.value).startswith(("'", '"')) and readers[reader].get(key, 7) == 7
 
 
+@pytest.mark.parametrize("reader", ["ensemble", "sweep"])
+def test_what_a_dataset_of_many_runs_reads_is_in_it(readers, reader):
+    found = readers[reader]
+    assert all(key in found and found.get(key) is not None for key in KEYS) and all(name in found for name in found)
+    assert not any(key in found for key in ("nothing", ("tip_position", "c"), "work", ("q", 0), 3, None))
+
+
+def test_a_run_in_steps_has_the_names_of_its_result(tmp_path):
+    system, floor = swing(), pl.Plane(normal="y", point=(0.0, -0.75))
+    system.contact(points=pl.Sphere(system.handle("b").tip, 0.05), against=floor, normal=pl.Hertz(stiffness=1e4))
+    run = pl.start(system)
+    for _ in range(10):
+        run.step(STEP)
+    result = run.result()
+    assert run.contacts == result.contacts and run.contacts and run.warnings == result.warnings
+    assert run.time == run.t == result.time[-1] and run.parameters == result.parameters == {"mass": 0.1}
+    streamed = pl.start(system, t_end=1.0, to=tmp_path / "run.nc")
+    with pytest.raises(pl.ModelError, match="to must be left out to read contacts during a run"):
+        streamed.contacts  # noqa: B018
+
+
 @pytest.mark.parametrize("reader", ["result", "observation", "equilibrium"])
 def test_in_and_get_and_iteration_are_those_of_a_mapping(readers, reader):
     found = readers[reader]

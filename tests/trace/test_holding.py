@@ -75,3 +75,12 @@ def test_a_law_that_is_not_proportional_to_the_load_is_solved_for_as_well():
 def test_nothing_presses_where_there_is_no_load():
     (load,), surety = solved([0.0, 0.0], [[0.3], [0.1]], [0.0], [[2]])
     assert abs(load) < 1e-29 and surety > 0.0
+
+
+def test_a_load_that_passes_zero_is_sure_whatever_round_off_of_the_others_is_in_it():
+    """The rail of a carriage whose arm almost lifts it: its load is nothing, those of the pins are hundreds of newtons."""
+    reach, parts = [[-0.02, -0.1], [-0.3, 0.004], [-0.1, -0.3]], ([1], [2])
+    for pressed in np.linspace(250.0, 300.0, 12):
+        pin, _ = solved([0.6 * pressed, 0.8 * pressed], [reach[1][1:], reach[2][1:]], [0.0], ([2],))
+        loads, surety = solved([2e-9 - 0.1 * pin[0], 0.6 * pressed, 0.8 * pressed], reach, [0.0, 0.0], parts)
+        assert 0.0 < loads[0] < 1e-8 and loads[1] == pytest.approx(pin[0], rel=1e-9) and surety > 0.5

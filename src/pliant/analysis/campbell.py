@@ -15,6 +15,7 @@ from pliant.analysis.linearise import linearise
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.run.mechanism import AnySystem, mechanism_of
+from pliant.scalar import Numbers
 
 if TYPE_CHECKING:
     from pliant.analysis.modes import NaturalModes
@@ -45,6 +46,7 @@ class Campbell:
 
     @property
     def damping_ratios(self) -> Floats:
+        """Damping ratios, laid out as `frequencies`."""
         size = np.abs(self.eigenvalues)
         return np.asarray(np.where(size > 0.0, -self.eigenvalues.real / np.where(size > 0.0, size, 1.0), 0.0 * size) + 0.0)
 
@@ -57,7 +59,7 @@ class Campbell:
 
 def campbell(
     system: AnySystem,
-    over: Mapping[str, Sequence[float] | Floats],
+    over: Mapping[str, Numbers],
     *,
     parameters: Mapping[str, float] | None = None,
     steady: Mapping[str, float] | None = None,

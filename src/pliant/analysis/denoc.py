@@ -17,12 +17,13 @@ from pliant.errors import ModelError, SolveError
 from pliant.model import check
 from pliant.model.refused import refuse_controllers, refuse_states, require_bodies
 from pliant.run.mechanism import AnySystem, mechanism_of
+from pliant.scalar import Numbers
 
 if TYPE_CHECKING:
     from pliant.dynamics.tree import Tree
 
 Floats = NDArray[np.float64]
-Given = Mapping[str, float] | Sequence[float] | Floats | None
+Given = Mapping[str, float] | Numbers | None
 
 UNMET = 1e-9  # fraction of the largest effort: tolerated residual when motors and closures produce a prescribed motion
 

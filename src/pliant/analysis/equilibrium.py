@@ -90,6 +90,7 @@ class Equilibrium(ReadByName):
 
     @property
     def coordinates(self) -> dict[str, float]:
+        """All coordinates by name."""
         return dict(zip(self.labels["coordinate"], self.values["q"].tolist(), strict=True))
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from pliant.analysis.linear_matrices import LinearMatrices
 from pliant.analysis.modes import modes_of
 from pliant.errors import ModelError
+from pliant.scalar import Numbers
 
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
@@ -32,6 +32,7 @@ class FrequencyResponse:
 
     @property
     def magnitude(self) -> Floats:
+        """The amplitude of every output per unit of every input."""
         return np.abs(self.values)
 
     @property
@@ -51,7 +52,7 @@ class FrequencyResponse:
                 f"{len(self.frequencies)} frequencies>")  # fmt: skip
 
 
-def frequency_response(linear: LinearMatrices, frequencies: Sequence[float] | Floats | None) -> FrequencyResponse:
+def frequency_response(linear: LinearMatrices, frequencies: Numbers | None) -> FrequencyResponse:
     if not linear.inputs:
         rule = "must have at least one: linearise(system, inputs=[...])"
         raise ModelError.of("frequency response", "inputs", rule, list(linear.inputs))
@@ -66,7 +67,7 @@ def frequency_response(linear: LinearMatrices, frequencies: Sequence[float] | Fl
     return FrequencyResponse(linear.name, chosen, linear.inputs, linear.outputs, values, linear.warnings)
 
 
-def _checked(frequencies: Sequence[float] | Floats) -> Floats:
+def _checked(frequencies: Numbers) -> Floats:
     try:
         chosen = np.atleast_1d(np.asarray(frequencies, dtype=np.float64))
     except (TypeError, ValueError):

@@ -103,7 +103,8 @@ class ImplicitEquations(Trace):
         self.plain_tree = self.tree
         self.values, self.original = values, system
         n_q, n_v = len(self.tree.positions), len(self.tree.rates)
-        self.motions_column = self.tracer.column([*self._moved(), *(self.known[c.v] for c in self.prescribed)])
+        self._motions = super()._moved()
+        self.motions_column = self.tracer.column([*self._motions, *(self.known[c.v] for c in self.prescribed)])
         self.moved_v = [c.v for c in self.prescribed]
         driven = {*self.moved_v, *(self.tree.rates.index(name) for name in turning)}
         self.q_column, q = self.tracer.symbols("q", n_q)
@@ -121,6 +122,10 @@ class ImplicitEquations(Trace):
         self._numbers = {id(signal): number for number, signal in enumerate(signals.values())}
         self.input_values: list[Scalar] = list(self._added)  # signals are more than what is added to them
         self._trace_balance()
+
+    def _moved(self) -> list[Scalar]:
+        """As functions of time, also after q and v have become variables: assembly evaluates them."""
+        return self._motions
 
     def read(self, signal: Signal) -> Scalar:
         """The current value of a signal: the fraction of it that acts, plus the input."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pliant.analysis.linear_matrices import Floats, LinearMatrices
+from pliant.analysis.linear_matrices import LinearMatrices
 from pliant.errors import ModelError
+from pliant.scalar import Numbers
 
 if TYPE_CHECKING:
     from pliant.analysis.frequency_response import FrequencyResponse
@@ -29,7 +29,7 @@ class Linearisation(LinearMatrices):
 
         return modes_of(self)
 
-    def frequency_response(self, frequencies: Sequence[float] | Floats | None = None) -> FrequencyResponse:
+    def frequency_response(self, frequencies: Numbers | None = None) -> FrequencyResponse:
         """G(i w) = C (i w - A)^-1 B + D at the given frequencies, rad/s; by default a range around all modes."""
         from pliant.analysis.frequency_response import frequency_response
 

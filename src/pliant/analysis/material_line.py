@@ -51,13 +51,14 @@ class MaterialLine(Protocol):
     number: int  # index of its node in the tree
     weights: FieldTables
     length: Floats  # (rows,), length from fraction 0 to fraction 1, m
-    mu: float  # kg/m
-    rotary: Floats  # (3,) rotary inertia per length about x, y, z, kg m
     drag: float  # air drag coefficient per length, kg/(m s)
     motion_drag: float  # coefficient per length of the drag on the whole motion, kg/(m s)
     mass_damping: float  # Rayleigh's alpha, 1/s
     panels: Floats  # fractions that bound the panels in which shapes are smooth
     spans: tuple[bool, bool]  # whether its modes along y and z are those of a beam pinned at the root and supported at the tip
+
+    def inertia(self, places: Floats) -> tuple[Floats, Floats]:
+        """(mass per length, kg/m, (len, 1); rotary inertia per length about x, y, z, kg m, (len, 3)) at fractions."""
 
     def along(self, places: Floats) -> tuple[Floats, Floats]:
         """(displacement, rotation) of the fields at fractions: (len, fields, 3) each."""
@@ -102,10 +103,14 @@ class BeamLine:
         weights = node.body.field_weights(*node.own(motion.q, motion.v))
         self.weights = _tables(motion, node, weights, 1 + max(weights.position), {1 + j: j for j in range(shapes.count)})
         self.length = np.full(motion.rows, beam.length)
-        self.mu, self.rotary = beam.mu, np.array(beam.rotary)
         self.drag, self.motion_drag, self.mass_damping = _external_damping(beam.dampings, beam, shapes)
         self.panels = shapes.panels / beam.length
         self.spans = (_spans(shapes, "y", beam.length), _spans(shapes, "z", beam.length))
+
+    def inertia(self, places: Floats) -> tuple[Floats, Floats]:
+        local = self._beam.along(places * self._beam.length)
+        mu, *rotary, _ = np.broadcast_arrays(local.mu, *local.rotary, places)
+        return mu[:, None], np.stack(rotary, axis=1)
 
     def along(self, places: Floats) -> tuple[Floats, Floats]:
         return fields_along(self._beam, self._shapes, places * self._beam.length)
@@ -169,6 +174,9 @@ class TelescopicLine:
         position[:, self.ALONG], position[:, self.SPREAD] = self._link.length, self.length
         rate[:, self.ALONG], second[:, self.ALONG] = self._speed, self._second
         return FieldTables(position, rate, second, modal)
+
+    def inertia(self, places: Floats) -> tuple[Floats, Floats]:
+        return np.full((len(places), 1), self.mu), np.tile(self.rotary, (len(places), 1))
 
     def along(self, places: Floats) -> tuple[Floats, Floats]:
         moves = np.zeros((len(places), self.weights.position.shape[1], 3))

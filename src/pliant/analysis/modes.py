@@ -99,6 +99,7 @@ class NaturalModes:
         return replace(shown, warnings=self.warnings)  # the drawing exaggerates
 
     def checked(self, number: int) -> int:
+        """The number of a mode, refused if there is no such mode."""
         if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < len(self):
             raise ModelError.of("modes", "number", f"must be from 0 to {len(self) - 1}", number)
         return number

@@ -20,6 +20,7 @@ from pliant.results import rich_display
 from pliant.results.csv import write_table
 from pliant.results.result import Result
 from pliant.results.sections import FORCES, warnings_of_sections
+from pliant.results.shown_units import ShownUnits, shown_unit
 from pliant.results.table import QUANTITIES, STATES
 
 Floats = NDArray[np.float64]
@@ -60,22 +61,24 @@ class Largest:
 
     @property
     def known(self) -> bool:
+        """Whether there is a value."""
         return not math.isnan(self.value)
 
-    @property
-    def words(self) -> str:
-        """12.3 MPa at t = 0.2 s, 0.1 m from its root."""
+    def words(self, shown: ShownUnits) -> str:
+        """12.3 MPa at t = 0.2 s, 0.1 m from its root; shown: the units of the model file."""
         if not self.known:
             return "not known"
-        where = "" if self.place is None else f", {self.place:.4g} m from its root"
-        size, unit = (self.value / 1e6, "MPa") if self.unit == "Pa" else (self.value, self.unit)
-        return f"{size:.5g} {unit} at t = {self.time:.6g} s{where}{'' if self.between_rows else ' (from rows)'}"
+        metre, name = shown_unit("m", shown)
+        where = "" if self.place is None else f", {self.place / metre:.4g} {name} from its root"
+        size, unit = (1e6, "MPa") if self.unit == "Pa" else shown_unit(self.unit, shown)
+        return f"{self.value / size:.5g} {unit} at t = {self.time:.6g} s{where}{'' if self.between_rows else ' (from rows)'}"
 
 
 class Report(tuple[Largest, ...]):
     """The largest values of a run, quantity by quantity; it prints as a table, its warnings below."""
 
     def of(self, quantity: str) -> Report:
+        """The rows of one quantity."""
         return Report(one for one in self if one.quantity == str(quantity))
 
     @property
@@ -83,12 +86,12 @@ class Report(tuple[Largest, ...]):
         """What to know before believing the numbers, each sentence once."""
         return tuple(dict.fromkeys(sentence for one in self if one.known for sentence in one.warnings))
 
-    def rows(self, most: int | None = None) -> list[tuple[str, str, str]]:
-        """(quantity, part, value with unit, time and place); most: of each quantity."""
+    def rows(self, most: int | None = None, shown: ShownUnits | None = None) -> list[tuple[str, str, str]]:
+        """(quantity, part, value with unit, time and place); most: of each quantity; shown: the units of the model file."""
         rows = []
         for quantity, (name, _, _) in REPORTED.items():
             known, unknown = (Report(one for one in self.of(quantity) if one.known is knows) for knows in (True, False))
-            rows += [(name, one.part, one.words) for one in known[:most]]
+            rows += [(name, one.part, one.words(shown or {})) for one in known[:most]]
             if most is not None and len(known) > most:
                 rows.append((name, f"and {len(known) - most} more", "all smaller"))
             if unknown:

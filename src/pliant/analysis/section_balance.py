@@ -103,6 +103,7 @@ class _Material:
     def __init__(self, line: MaterialLine, places: Floats) -> None:
         self._line = line
         self._moves, self._turns = line.along(places)
+        self._mu, self._rotary = line.inertia(places)
         own, array = line.motion.motions[line.number], line.motion.array
         velocity = line.motion.twists[line.number].velocity
         self._omega, self._alpha, self._a, self._v = (array(vector) for vector in (own.omega, own.alpha, own.a, velocity))
@@ -114,7 +115,7 @@ class _Material:
         omega, alpha = self._omega[rows, None], self._alpha[rows, None]
         acceleration = self._a[rows, None] + np.cross(alpha, r) + second
         acceleration += np.cross(omega, np.cross(omega, r) + 2.0 * velocity)
-        force = self._line.mu * acceleration + self.drag(rows)
+        force = self._mu * acceleration + self.drag(rows)
         if self._line.motion_drag:
             force += self._line.motion_drag * (self._v[rows, None] + np.cross(omega, r) + velocity)
         return force, np.cross(r, force) + self._section_moment(rows, omega, alpha)
@@ -125,11 +126,11 @@ class _Material:
             return np.zeros(3)
         velocity = self._sum(self._line.weights.modal_rate[rows], self._moves)
         across = velocity * np.array([0.0, 1.0, 1.0])
-        return np.asarray(self._line.drag * across + self._line.mass_damping * self._line.mu * velocity)
+        return np.asarray(self._line.drag * across + self._line.mass_damping * self._mu * velocity)
 
     def _section_moment(self, rows: slice, omega: Floats, alpha: Floats) -> Floats:
         """J (alpha + theta'') + omega x J (omega + theta'), plus mass-proportional damping of the modal rotation."""
-        rotary, weights = self._line.rotary, self._line.weights
+        rotary, weights = self._rotary, self._line.weights
         spin, second, modal = (self._sum(w[rows], self._turns) for w in (weights.rate, weights.second, weights.modal_rate))
         damped = second + self._line.mass_damping * modal
         return np.asarray(rotary * (alpha + damped) + np.cross(omega, rotary * (omega + spin)))

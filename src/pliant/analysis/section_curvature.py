@@ -11,6 +11,7 @@ import numpy as np
 
 from pliant.analysis.material_line import Floats, MaterialLine
 from pliant.analysis.section_balance import SectionWrench
+from pliant.beams.ritz import rigidities
 from pliant.model.beam import Beam
 from pliant.model.telescopic import TelescopicBeam
 
@@ -20,18 +21,17 @@ TIMOSHENKO = "timoshenko"
 def curvature(line: MaterialLine, body: Beam | TelescopicBeam, stations: Floats) -> SectionWrench:
     """Section forces in the axes of the sections; stations are fractions of the length."""
     strain, bend = line.strains(stations)
-    force, moment = stiffness(body)
+    force, moment = stiffness(body, stations)
     return SectionWrench(strain * force, bend * moment)
 
 
-def stiffness(body: Beam | TelescopicBeam) -> tuple[Floats, Floats]:
-    """(E A, k A G, k A G), (G J, E Iy, E Iz); nan where the body has no modes of that kind, or its theory has no shear."""
-    section, material = body.section, body.material
-    shear = material.shear_modulus or np.nan
-    sheared = (section.shear_factor or np.nan) * section.A * shear if getattr(body, "theory", "") == TIMOSHENKO else np.nan
+def stiffness(body: Beam | TelescopicBeam, stations: Floats) -> tuple[Floats, Floats]:
+    """(E A, k A G, k A G), (G J, E Iy, E Iz) at fractions of the length, (len, 3) each; nan without such modes or shear."""
+    stiff = rigidities(body.along(stations * body.length) if isinstance(body, Beam) else body)
+    sheared = stiff["shear"] if getattr(body, "theory", "") == TIMOSHENKO else np.nan
     kinds = {label.rstrip("0123456789") for label in body.mode_labels}
-    along = {"axial": material.E * section.A, "y": sheared, "z": sheared}
-    about = {"torsion": shear * (section.J or np.nan), "z": material.E * (section.Iy or np.nan),
-             "y": material.E * (section.Iz or np.nan)}  # fmt: skip
-    force, moment = (np.array([x if kind in kinds else np.nan for kind, x in of.items()]) for of in (along, about))
+    along = {"axial": stiff["axial"], "y": sheared, "z": sheared}
+    about = {kind: stiff[kind] for kind in ("torsion", "z", "y")}
+    force, moment = (np.stack([np.broadcast_to(x if kind in kinds else np.nan, stations.shape) for kind, x in of.items()], axis=1)
+                     for of in (along, about))  # fmt: skip
     return force, moment

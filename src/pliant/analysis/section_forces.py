@@ -16,6 +16,7 @@ from pliant.model.telescopic import TelescopicBeam
 from pliant.results.result import Result
 from pliant.results.sections import FORCES, dataset_of
 from pliant.run.mechanism import AnySystem
+from pliant.scalar import Numbers
 
 if TYPE_CHECKING:  # xarray and casadi are imported only when needed
     import xarray
@@ -35,7 +36,7 @@ def section_forces(
     result: Result,
     system: AnySystem | None = None,
     *,
-    stations: int | Sequence[float] | None = None,
+    stations: int | Numbers | None = None,
     beams: Sequence[str] | None = None,
     by: str = "balance",
 ) -> xarray.Dataset:

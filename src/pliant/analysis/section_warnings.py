@@ -7,8 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.beams.quadrature import nodes
+from pliant.beams.ritz import rigidities
 from pliant.model.beam import Beam
-from pliant.model.modes import MESHES, direction_of, labels
+from pliant.model.modes import MESHES, PLANES, direction_of, labels
 from pliant.results.contacts import ContactRecord
 from pliant.results.result import Result
 
@@ -17,7 +19,6 @@ Floats = NDArray[np.float64]
 FOLLOWS = 4.0  # durations of a blow: modes with a shorter period follow it nearly as a static load (measured: to 3 % of the moment)
 SMALL = 0.1  # of the largest moment of the run: what the modes may leave out of the strain
 ROWS = 5  # in a blow: of a half sine with as many, one is within 5 % of the largest value
-PLANES = {"y": "Iz", "z": "Iy"}  # second moment of area, by the plane of bending
 
 
 def unfollowed(result: Result, name: str, beam: Beam, moment: Floats, missing: Floats) -> Iterator[str]:
@@ -75,9 +76,11 @@ def _left_out(beam: Beam, blow: ContactRecord) -> tuple[float, int]:
         plane = direction_of(modes)
         if plane not in PLANES:
             continue
-        rigidity = beam.material.E * getattr(beam.section, PLANES[plane])
         count = len(labels(modes)) / (2 if isinstance(modes, MESHES) and modes.reduction is None else 1)
-        unit = float(np.pi**2 * np.sqrt(rigidity / beam.mu) / beam.length**2)  # rad/s
+        x, weight = nodes(np.array([0.0, beam.length]))
+        local = beam.along(x)
+        wave = np.sum(weight * (local.mu / rigidities(local)[plane]) ** 0.25)  # of short waves along a taper: l (mu / EI)^(1/4)
+        unit = float(np.pi / wave) ** 2  # rad/s
         longest = max(longest, 2.0 * np.pi / (unit * (count + 0.5) ** 2))
         wanted = max(wanted, int(np.ceil(np.sqrt(2.0 * np.pi / (unit * FOLLOWS * _duration(blow))) - 0.5)))
     return longest, wanted

@@ -16,12 +16,14 @@ from numpy.typing import NDArray
 
 from pliant.analysis.section_forces import SectionStudy, body_of
 from pliant.errors import ModelError
+from pliant.model.beam import Beam
 from pliant.model.outline import FibreOutline, RectangleOutline, RingOutline
 from pliant.model.section import Section
 from pliant.model.system import System
 from pliant.results.result import Result
 from pliant.results.sections import FORCES, STRESSES, with_quantities
 from pliant.run.mechanism import AnySystem
+from pliant.scalar import Numbers
 
 if TYPE_CHECKING:
     import xarray
@@ -37,7 +39,7 @@ def stresses(
     result: Result,
     system: AnySystem | None = None,
     *,
-    stations: int | Sequence[float] | None = None,
+    stations: int | Numbers | None = None,
     beams: Sequence[str] | None = None,
     by: str = "balance",
 ) -> xarray.Dataset:
@@ -54,24 +56,34 @@ def stresses(
     return with_quantities(forces, stress_arrays(sections, known))
 
 
-def outlined(study: SectionStudy) -> list[Section]:
-    """The sections of the beams, each with an outline."""
-    return [_section(study.motion.system, name) for name in study.beams]
+def outlined(study: SectionStudy) -> list[list[Section]]:
+    """The sections of the beams, each with an outline: one for all stations, or of a tapered beam one for each."""
+    return [_sections(study.motion.system, name, study.stations) for name in study.beams]
 
 
-def stress_arrays(sections: Sequence[Section], forces: Mapping[str, Floats]) -> dict[str, Floats]:
+def stress_arrays(sections: Sequence[Sequence[Section]], forces: Mapping[str, Floats]) -> dict[str, Floats]:
     """Stresses by name, from section forces by name: (rows, beams, stations)."""
     along = [[forces[name][:, k] for name in FORCES] for k in range(len(sections))]
-    every = [section_stresses(section, SectionLoad(*each)) for section, each in zip(sections, along, strict=True)]
+    every = [_along(own, each) for own, each in zip(sections, along, strict=True)]
     return {name: np.stack([of_beam[k] for of_beam in every], axis=1) for k, name in enumerate(STRESSES)}
 
 
-def _section(system: System, name: str) -> Section:
-    section = body_of(system, name).section
+def _along(sections: Sequence[Section], forces: Sequence[Floats]) -> Sequence[Floats]:
+    """Stresses of one beam, (rows, stations) each."""
+    if len(sections) == 1:
+        return section_stresses(sections[0], SectionLoad(*forces))
+    each = [section_stresses(section, SectionLoad(*(f[:, k : k + 1] for f in forces))) for k, section in enumerate(sections)]
+    return [np.concatenate(of, axis=1) for of in zip(*each, strict=True)]
+
+
+def _sections(system: System, name: str, stations: Floats) -> list[Section]:
+    body = body_of(system, name)
+    section = body.section
     if section.outline is None:
         rule = "must have an outline to compute stresses: use Section.rectangle, round or tube, or Section(outline=...)"
         raise ModelError.of(f"body {name!r}", "section", rule, section)
-    return section
+    tapered = isinstance(body, Beam) and body.tip_section is not None
+    return [body.along(x * body.length).section for x in stations.tolist()] if tapered else [section]  # type: ignore[union-attr]
 
 
 @dataclass(frozen=True)

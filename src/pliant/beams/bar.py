@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pliant.beams.quadrature import panels_for
+from pliant.beams.ritz import rigidities
 from pliant.model.beam import Beam
 from pliant.model.modes import AxialModes, TorsionModes
 
@@ -53,21 +54,12 @@ class BarMode:
 
 def bar_modes(beam: Beam, modes: AxialModes | TorsionModes) -> list[BarMode]:
     """The first modes: k l = n pi for equal ends, (n - 1/2) pi for unequal ends. The rigid motion of ff is not counted."""
-    speed = _axial_speed(beam) if isinstance(modes, AxialModes) else _torsion_speed(beam)
+    stiff = rigidities(beam)
+    square = stiff["axial"] / beam.mu if isinstance(modes, AxialModes) else stiff["torsion"] / beam.rotary[0]
+    speed = math.sqrt(square)  # of waves, m/s
     shift = 0.0 if modes.ends[0] == modes.ends[1] else 0.5
     result = []
     for n in range(1, modes.count + 1):
         k = (n - shift) * math.pi / beam.length
         result.append(BarMode(speed * k, beam.length, k, modes.ends[0] == "c"))
     return result
-
-
-def _axial_speed(beam: Beam) -> float:
-    """sqrt(E A / mu), m/s."""
-    return math.sqrt(beam.material.E * beam.section.A / beam.mu)
-
-
-def _torsion_speed(beam: Beam) -> float:
-    """sqrt(G Jt / Jx), m/s."""
-    assert beam.material.shear_modulus is not None and beam.section.J is not None  # checked by Beam
-    return math.sqrt(beam.material.shear_modulus * beam.section.J / beam.rotary[0])

@@ -145,7 +145,7 @@ def unit_modes(problem: BendingProblem, count: int) -> tuple[BendingMode, ...]:
     for omega, kind, vector in zip(found.omega, found.kinds, found.vectors, strict=True):
         wave = Wave(*(np.asarray(part, dtype=np.float64) for part in problem.wave(np.asarray(omega))))
         mode = BendingMode(float(omega), 1.0, problem.shear, wave, int(kind), vector.astype(np.float64))
-        mode = _scaled(mode, _sign(mode) / _largest(mode))
+        mode = _scaled(mode, sign(mode) / largest(mode))
         for array in (*mode.wave, mode.parts):
             array.setflags(write=False)  # shared by many beams
         result.append(mode)
@@ -165,12 +165,12 @@ def bending_problem(beam: Beam, modes: Modes) -> tuple[BendingProblem, float]:
     if beam.theory == "timoshenko":
         assert section.shear_factor is not None and beam.material.shear_modulus is not None  # checked by Beam
         shear = stiffness / (section.shear_factor * section.A * beam.material.shear_modulus * length**2)
-    payload = _payload(beam, modes) if modes.payload else (0.0, 0.0, 0.0)
+    payload = payload_numbers(beam, modes) if modes.payload else (0.0, 0.0, 0.0)
     problem = BendingProblem(modes.ends, float(rotary / (mu * length**2)), float(shear), payload)
     return problem, float(np.sqrt(stiffness / mu) / length**2)
 
 
-def _payload(beam: Beam, modes: Modes) -> tuple[float, float, float]:
+def payload_numbers(beam: Beam, modes: Modes) -> tuple[float, float, float]:
     """Dimensionless mass, inertia about the bending axis and axial offset; a sideways offset d adds m d^2 to the inertia."""
     load = beam.payload
     assert load is not None  # checked by Beam
@@ -180,15 +180,15 @@ def _payload(beam: Beam, modes: Modes) -> tuple[float, float, float]:
     return float(load.mass / whole), float(inertia / (whole * beam.length**2)), float(load.offset[0] / beam.length)
 
 
-def _sign(mode: BendingMode) -> float:
-    """The factor +1 or -1 that makes the first extremum of W - W(0) positive."""
+def sign(mode: Any) -> float:
+    """The factor +1 or -1 that makes the first extremum of W - W(0) positive; of any shape with a `wavenumber` and a `length`."""
     w = mode.w(_samples(mode))
     moves = np.diff(w)
     turn = np.flatnonzero(np.sign(moves[1:]) != np.sign(moves[:-1]))
     return float(np.sign(w[turn[0] + 1 if len(turn) else -1] - w[0]))
 
 
-def _largest(mode: BendingMode) -> float:
+def largest(mode: Any) -> float:
     """max |W|, found at an end or where W' = 0. Several bumps are refined, because they may be nearly equal in height."""
     x = _samples(mode)
     size = np.abs(mode.w(x))
@@ -201,8 +201,8 @@ def _largest(mode: BendingMode) -> float:
     return float(max(size[0], size[-1], *np.abs(mode.w(point))))
 
 
-def _samples(mode: BendingMode) -> Floats:
-    return np.linspace(0.0, mode.length, 1 + int(SAMPLES_PER_WAVE * (1.0 + float(mode.wave.a) / (2.0 * np.pi))))
+def _samples(mode: Any) -> Floats:
+    return np.linspace(0.0, mode.length, 1 + int(SAMPLES_PER_WAVE * (1.0 + mode.wavenumber * mode.length / (2.0 * np.pi))))
 
 
 def _normalised(mode: BendingMode, beam: Beam, modes: Modes, problem: BendingProblem) -> BendingMode:

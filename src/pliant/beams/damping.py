@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.beams.eigen import natural
-from pliant.beams.quadrature import gram, nodes
+from pliant.beams.quadrature import absorbed, gram, nodes
 from pliant.beams.shapes import Shapes
 from pliant.errors import ModelError
 from pliant.model.beam import Beam
@@ -47,8 +47,10 @@ def _kelvin_voigt(damping: KelvinVoigt, beam: Beam, shapes: Shapes) -> Floats:
     """int Kv (Iz Wy'' Wy'' + Iy Wz'' Wz'') (Yousefzadeh and Shafei 2024, eq. 11)."""
     x, weight = nodes(shapes.panels)
     bend = shapes.displacement(x, 2)
-    in_y = (beam.section.Iz or 0.0) * gram(weight, bend[:, 1], round_off=shapes.round_off)
-    in_z = (beam.section.Iy or 0.0) * gram(weight, bend[:, 2], round_off=shapes.round_off)
+    section = beam.along(x).section
+    (over_y, iz), (over_z, iy) = (absorbed(weight, 0.0 if second is None else second) for second in (section.Iz, section.Iy))
+    in_y = iz * gram(over_y, bend[:, 1], round_off=shapes.round_off)
+    in_z = iy * gram(over_z, bend[:, 2], round_off=shapes.round_off)
     return damping.coefficient * (in_y + in_z)
 
 

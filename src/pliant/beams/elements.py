@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.beams.given import Curve, GivenShape
-from pliant.beams.quadrature import gram, nodes
+from pliant.beams.quadrature import absorbed, gram, nodes
+from pliant.beams.ritz import rigidities
 from pliant.model.beam import Beam
 from pliant.model.modes import AxialElements, Coordinate, ElementModes, TorsionElements
 from pliant.model.modes import Mesh as MeshModes
@@ -66,46 +68,48 @@ class Mesh:
     coordinates: tuple[Coordinate, ...]
     shapes: tuple[Pieces, ...]
     rigid: tuple[Pieces, ...]
-    inertia: tuple[float, float]  # per length, of the shape (kg/m, or kg m of a twist) and of its slope (kg m)
-    rigidity: float  # E I (N m^2) of curvatures, E A (N) of stretches, G J (N m^2) of twists
+    inertia: Callable[[Floats], tuple[Any, Any]]  # at x, per length: of the shape (kg/m, of a twist kg m), of its slope (kg m)
+    rigidity: Callable[[Floats], Any]  # at x, E I (N m^2) of curvatures, E A (N) of stretches, G J (N m^2) of twists
     strained: int  # order of the derivative that is the strain
 
     def mass(self, shapes: Sequence[Pieces]) -> Floats:
         x, weight = nodes(self.shapes[0].breaks)
         moves, turns = (_columns(shapes, x, order) for order in (0, 1))
-        return self.inertia[0] * gram(weight, moves) + self.inertia[1] * gram(weight, turns)
+        (over_moves, mass), (over_turns, rotary) = (absorbed(weight, inertia) for inertia in self.inertia(x))
+        return mass * gram(over_moves, moves) + rotary * gram(over_turns, turns)
 
     def stiffness(self, shapes: Sequence[Pieces]) -> Floats:
         x, weight = nodes(self.shapes[0].breaks)
-        return self.rigidity * gram(weight, _columns(shapes, x, self.strained))
+        weight, rigidity = absorbed(weight, self.rigidity(x))
+        return rigidity * gram(weight, _columns(shapes, x, self.strained))
 
 
 def bending_mesh(beam: Beam, modes: ElementModes, numbers: Sequence[int] | None = None) -> Mesh:
     """The cubic elements of a beam in their frame; numbers: nodes of a coarser mesh, including the ends and the frame's nodes."""
-    of_section, rotary = (beam.section.Iz, beam.rotary[2]) if modes.plane == "y" else (beam.section.Iy, beam.rotary[1])
-    assert of_section is not None  # checked by Beam
+    axis = 2 if modes.plane == "y" else 1
     first, last = modes.frame_nodes[0], modes.frame_nodes[-1]
     tied = {(first, "deflection"): (last, "deflection")} if 0 < first < last else {}
     shapes, chosen = _nodal(beam.length, modes, numbers, tied)
     line = np.zeros((len(shapes[0].breaks) - 1, 4))
     line[:, 2], line[:, 3] = np.diff(shapes[0].breaks), shapes[0].breaks[:-1]
     rigid = tuple(Pieces(shapes[0].breaks, table) for table in (np.eye(4)[3] + 0.0 * line, line))
-    return Mesh(chosen, shapes, rigid, (beam.mu, rotary), beam.material.E * of_section, 2)
+    return Mesh(chosen, shapes, rigid, lambda x: (beam.along(x).mu, beam.along(x).rotary[axis]),
+                lambda x: rigidities(beam.along(x))[modes.plane], 2)  # fmt: skip
 
 
 def axial_mesh(beam: Beam, modes: AxialElements, numbers: Sequence[int] | None = None) -> Mesh:
     """The bar elements of a beam with a fixed root."""
     shapes, chosen = _nodal(beam.length, modes, numbers, {})
     rigid = Pieces(shapes[0].breaks, np.tile([0.0, 1.0], (len(shapes[0].breaks) - 1, 1)))
-    return Mesh(chosen, shapes, (rigid,), (beam.mu, 0.0), beam.material.E * beam.section.A, 1)
+    return Mesh(chosen, shapes, (rigid,), lambda x: (beam.along(x).mu, 0.0), lambda x: rigidities(beam.along(x))["axial"], 1)
 
 
 def torsion_mesh(beam: Beam, modes: TorsionElements, numbers: Sequence[int] | None = None) -> Mesh:
     """The torsion elements of a beam with a fixed root."""
-    assert beam.material.shear_modulus is not None and beam.section.J is not None  # checked by Beam
     shapes, chosen = _nodal(beam.length, modes, numbers, {})
     rigid = Pieces(shapes[0].breaks, np.tile([0.0, 1.0], (len(shapes[0].breaks) - 1, 1)))
-    return Mesh(chosen, shapes, (rigid,), (beam.rotary[0], 0.0), beam.material.shear_modulus * beam.section.J, 1)
+    return Mesh(chosen, shapes, (rigid,), lambda x: (beam.along(x).rotary[0], 0.0),
+                lambda x: rigidities(beam.along(x))["torsion"], 1)  # fmt: skip
 
 
 def as_given(pieces: Iterable[Pieces]) -> list[GivenShape]:

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.beams.integrals import ShapeIntegrals
-from pliant.beams.quadrature import ROUND_OFF, gram, nodes, rule
+from pliant.beams.quadrature import ROUND_OFF, absorbed, gram, nodes, rule
 from pliant.beams.shapes import Shapes
 from pliant.model.beam import AUTO, Beam
 
@@ -67,16 +67,17 @@ def field_integrals(beam: Beam, shapes: Shapes, integrals: ShapeIntegrals) -> Fi
         x, weight = nodes(shapes.panels)
         back, moves = _back(beam, shapes, x), shapes.displacement(x)
         own = slice(1 + nf, 1 + nf + shortened)
-        first[own, 0] = beam.mu * weight @ back
+        weight, mu = absorbed(weight, beam.along(x).mu)
+        first[own, 0] = mu * weight @ back
         # foreshortening is integrated against the beam at rest, the modes and itself
         fields = np.concatenate([_at_rest(x), np.swapaxes(moves, 1, 2), _axial(back)], axis=1)
-        crossed = beam.mu * gram(weight, back, fields.reshape(len(x), -1)).reshape(shortened, own.stop, 3)
+        crossed = mu * gram(weight, back, fields.reshape(len(x), -1)).reshape(shortened, own.stop, 3)
         if beam.stiffening_taken not in ("full", "cubic"):
             crossed[:, 1:] = 0.0
         second[own, : own.stop, 0, :] = crossed
         second[: own.stop, own, :, 0] = crossed.transpose(1, 0, 2)
         if threes:
-            _put_third_order(beam.mu, x, weight, fields, third_order(shapes, threes, x), first, second)
+            _put_third_order(mu, x, weight, fields, third_order(shapes, threes, x), first, second)
     if beam.stiffening_taken == "as-published":
         first[1:] = 0.0  # no gravity on the modes
     pair[:] = np.trace(second, axis1=2, axis2=3)

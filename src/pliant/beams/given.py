@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from pliant.errors import ModelError
 from pliant.model.beam import Beam
 from pliant.model.modes import GivenModes, ShapeFunction, ShapeTable
+from pliant.scalar import Numbers
 
 Floats = NDArray[np.float64]
 Curve = Callable[[Floats], Floats]
@@ -97,7 +98,7 @@ def _from_table(beam: Beam, shape: ShapeTable, turns: bool) -> GivenShape:
     return GivenShape(w, rotation, breaks)
 
 
-def _spline(x: tuple[float, ...], values: tuple[float, ...]) -> tuple[Curve, Curve, Curve]:
+def _spline(x: Numbers, values: Numbers) -> tuple[Curve, Curve, Curve]:
     from scipy.interpolate import make_interp_spline  # slow to import, and needed only for tables
 
     spline = make_interp_spline(np.array(x), np.array(values), k=DEGREE)

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from pliant.beams.damping import damping_matrices
 from pliant.beams.eigen import natural
-from pliant.beams.quadrature import ROUND_OFF, gram, nodes, without_round_off
+from pliant.beams.quadrature import ROUND_OFF, absorbed, gram, nodes, without_round_off
+from pliant.beams.ritz import rigidities
 from pliant.beams.shapes import Shapes, beam_shapes
 from pliant.model.beam import Beam
 from pliant.model.modes import GivenModes, labels
@@ -51,16 +52,18 @@ def shape_integrals(beam: Beam, shapes: Shapes | None = None) -> ShapeIntegrals:
     round_off = shapes.round_off
     first_modal, second = _mass_integrals(beam, x, weight, moves, round_off)
     _put_given_mass(beam, second)
-    rotary_modal, rotary_second = _rotary_integrals(beam, weight, turns, round_off)
+    rotary_modal, rotary_second = _rotary_integrals(beam, x, weight, turns, round_off)
     stiffness = _stiffness(beam, shapes, x, weight)
     modal_mass = _modal_mass(second, rotary_second, round_off)
-    half = 0.5 * beam.mass * beam.length
+    local = beam.along(x)
+    half = 0.5 * beam.mass * beam.length if local is beam else float(weight * local.mu @ x)
+    rotary = np.array([np.sum(weight * j) if np.ndim(j) else j * beam.length for j in local.rotary])
     return ShapeIntegrals(
         mass=beam.mass,
         first=np.array([half, 0.0, 0.0]),
         first_modal=first_modal,
         second=second,
-        rotary=np.diag(beam.rotary) * beam.length,
+        rotary=np.diag(rotary),
         rotary_modal=rotary_modal,
         rotary_second=rotary_second,
         stiffness=stiffness,
@@ -84,10 +87,12 @@ def _mass_integrals(beam: Beam, x: Floats, weight: Floats, moves: Floats, round_
     field[:, 1:] = np.swapaxes(moves, 1, 2)
     flat = field.reshape(points, -1)
     limit = np.repeat(np.repeat(limit, 3, axis=0), 3, axis=1)  # of every axis
-    second = beam.mu * gram(weight, flat, round_off=limit).reshape(1 + nf, 3, 1 + nf, 3).transpose(0, 2, 1, 3)
-    second[0, 0, 0, 0] = beam.mass * beam.length**2 / 3.0
+    weight, mu = absorbed(weight, beam.along(x).mu)
+    second = mu * gram(weight, flat, round_off=limit).reshape(1 + nf, 3, 1 + nf, 3).transpose(0, 2, 1, 3)
+    if beam.tip_section is None:
+        second[0, 0, 0, 0] = beam.mass * beam.length**2 / 3.0
     ones = np.ones((points, 1))
-    first = beam.mu * gram(weight, ones, moves.reshape(points, -1)).reshape(3, nf)
+    first = mu * gram(weight, ones, moves.reshape(points, -1)).reshape(3, nf)
     return first, np.ascontiguousarray(second)
 
 
@@ -98,30 +103,33 @@ def _put_given_mass(beam: Beam, second: Floats) -> None:
         last = first + len(labels(modes))
         if isinstance(modes, GivenModes) and modes.mass is not None:
             axis = "xyz".index(modes.plane)
-            second[first:last, first:last, axis, axis] = modes.mass
+            second[first:last, first:last, axis, axis] = np.array(modes.mass)
         first = last
 
 
-def _rotary_integrals(beam: Beam, weight: Floats, turns: Floats, round_off: Floats) -> tuple[Floats, Floats]:
+def _rotary_integrals(beam: Beam, x: Floats, weight: Floats, turns: Floats, round_off: Floats) -> tuple[Floats, Floats]:
     """int J Theta_j and int Theta_j^T J Theta_k."""
     points, _, nf = turns.shape
-    inertia = np.array(beam.rotary)
-    modal = inertia[:, None] * gram(weight, np.ones((points, 1)), turns.reshape(points, -1)).reshape(3, nf)
-    second = sum((inertia[k] * gram(weight, turns[:, k], round_off=round_off) for k in range(3)), np.zeros((nf, nf)))
+    rotary = beam.along(x).rotary
+    carried, inertia = (turns, np.array(rotary)) if beam.tip_section is None else (
+        turns * np.stack(np.broadcast_arrays(*rotary, x)[:3], axis=1)[:, :, None], np.ones(3))  # fmt: skip
+    modal = inertia[:, None] * gram(weight, np.ones((points, 1)), carried.reshape(points, -1)).reshape(3, nf)
+    each = [absorbed(weight, j) for j in rotary]
+    second = sum((j * gram(w, turns[:, k], round_off=round_off) for k, (w, j) in enumerate(each)), np.zeros((nf, nf)))
     return modal, second
 
 
 def _stiffness(beam: Beam, shapes: Shapes, x: Floats, weight: Floats) -> Floats:
     """E I Theta' Theta' + k A G (W' - Theta)^2 + E A U' U' + G Jt phi' phi' (Yousefzadeh and Shafei 2024, eq. 9)."""
-    section, material = beam.section, beam.material
     bend, slope = shapes.rotation(x, 1), shapes.displacement(x, 1)
-    axial = material.E * section.A * gram(weight, slope[:, 0])
-    about_y = material.E * (section.Iy or 0.0) * gram(weight, bend[:, 1])
-    about_z = material.E * (section.Iz or 0.0) * gram(weight, bend[:, 2])
-    torsion = (material.shear_modulus or 0.0) * (section.J or 0.0) * gram(weight, bend[:, 0])
-    total = axial + about_y + about_z + torsion
+    stiff = rigidities(beam.along(x))
+
+    def energy(kind: str, *strains: Floats) -> Floats:
+        over, factor = absorbed(weight, stiff[kind])
+        return np.asarray(factor * sum(gram(over, strain) for strain in strains))
+
+    total = energy("axial", slope[:, 0]) + energy("z", bend[:, 1]) + energy("y", bend[:, 2]) + energy("torsion", bend[:, 0])
     if beam.theory == "timoshenko":
         strain = shapes.shear_strain(x)
-        rigidity = (section.shear_factor or 0.0) * section.A * (material.shear_modulus or 0.0)
-        total = total + rigidity * (gram(weight, strain[:, 1]) + gram(weight, strain[:, 2]))
+        total = total + energy("shear", strain[:, 1], strain[:, 2])
     return without_round_off(total, shapes.round_off)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,11 @@ def gram(weight: Floats, left: Floats, right: Floats | None = None, round_off: F
     size = np.sqrt(np.outer(weight @ left**2, weight @ other**2))
     product = np.where(np.abs(product) > round_off * size, product, 0.0)
     return 0.5 * (product + product.T) if right is None else product
+
+
+def absorbed(weight: Floats, density: Any) -> tuple[Floats, float]:
+    """(weights, factor) of an integral with a density: a factor if it is constant, and in the weights if it varies along x."""
+    return (weight * density, 1.0) if np.ndim(density) else (weight, density)
 
 
 def without_round_off(matrix: Floats, round_off: Floats | float = ROUND_OFF) -> Floats:

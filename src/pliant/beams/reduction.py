@@ -31,7 +31,7 @@ def element_shapes(beam: Beam, modes: MeshModes) -> list[Pieces]:
     if isinstance(modes.reduction, FreeModes):
         return _natural_shapes(mesh, mesh.shapes, modes.reduction.modes, mesh.rigid)
     inner = [shape for one, shape in zip(mesh.coordinates, mesh.shapes, strict=True) if one not in modes.kept]
-    return [*_static_shapes(modes, mesh_of), *_natural_shapes(mesh, inner, modes.reduction.modes)]
+    return [*_static_shapes(beam, modes, mesh_of), *_natural_shapes(mesh, inner, modes.reduction.modes)]
 
 
 def _mesh_of(beam: Beam, modes: MeshModes) -> Callable[[Sequence[int] | None], Mesh]:
@@ -42,15 +42,17 @@ def _mesh_of(beam: Beam, modes: MeshModes) -> Callable[[Sequence[int] | None], M
     return lambda numbers: bending_mesh(beam, modes, numbers)
 
 
-def _static_shapes(modes: MeshModes, mesh_of: Callable[[Sequence[int]], Mesh]) -> list[Pieces]:
+def _static_shapes(beam: Beam, modes: MeshModes, mesh_of: Callable[[Sequence[int] | None], Mesh]) -> list[Pieces]:
     """Static shapes: one retained coordinate is 1, the other retained ones are 0, the rest are unloaded: q_i = -K_ii^-1 K_ib q_b.
 
-    A single element is statically exact between retained nodes, so only those nodes are meshed, without a fine mesh's round-off.
+    A single element of a uniform beam is statically exact between retained nodes, so only those are meshed, without a fine mesh's
+    round-off.
     """
     if not modes.kept:
         return []
     frame = modes.frame_nodes if isinstance(modes, ElementModes) else ()
-    mesh = mesh_of(sorted({0, modes.elements, *frame, *(node for node, _ in modes.kept)}))
+    coarse = sorted({0, modes.elements, *frame, *(node for node, _ in modes.kept)})
+    mesh = mesh_of(coarse if beam.tip_section is None else None)
     held = [mesh.coordinates.index(one) for one in modes.kept]
     rest = [k for k in range(len(mesh.coordinates)) if k not in held]
     stiffness = mesh.stiffness(mesh.shapes)

@@ -21,6 +21,7 @@ from pliant.beams.elements import as_given
 from pliant.beams.given import GivenShape, given_shapes
 from pliant.beams.quadrature import ROUND_OFF
 from pliant.beams.reduction import element_shapes
+from pliant.beams.ritz import RitzShape, ritz_modes
 from pliant.beams.statics import StaticShape, residual_shapes
 from pliant.host.memory import require_memory
 from pliant.model.beam import Beam
@@ -29,7 +30,7 @@ from pliant.model.modes import MESHES, AxialModes, Mesh, Modes, ModeSet, Torsion
 STATIC_ROUND_OFF = 1e-9  # static shapes are small differences: with eight modes they are orthogonal only to 1e-11
 DOUBLES, DOUBLES_REDUCED = 260, 65  # doubles in memory per element and coordinate, of a full and of a reduced mesh
 Floats = NDArray[np.float64]
-Shape = BarMode | BendingMode | GivenShape | StaticShape
+Shape = BarMode | BendingMode | GivenShape | RitzShape | StaticShape
 
 _AXIS = {"axial": 0, "y": 1, "z": 2}  # the axis along which a set moves
 _TURN = {"torsion": (0, 1.0), "y": (2, 1.0), "z": (1, -1.0)}  # the axis about which a set turns, and the sign
@@ -77,8 +78,8 @@ class Shapes:
 
     @property
     def round_off(self) -> Floats:
-        """The fraction of an integral's natural size that counts as round-off, by pair of shapes; larger for static shapes."""
-        left = np.array([isinstance(column.shape, StaticShape) for column in self.columns])
+        """The fraction of an integral's natural size that counts as round-off, by pair of shapes; larger for approximate shapes."""
+        left = np.array([isinstance(column.shape, StaticShape | RitzShape) for column in self.columns])
         return np.where(left[:, None] | left, STATIC_ROUND_OFF, ROUND_OFF)
 
     def displacement(self, x: ArrayLike, order: int = 0) -> Floats:
@@ -128,6 +129,8 @@ def _columns(beam: Beam, modes: ModeSet) -> list[Column]:
     shapes: list[Shape]
     if isinstance(modes, MESHES):
         shapes = [*as_given(element_shapes(beam, modes))]
+    elif beam.tip_section is not None and isinstance(modes, Modes | AxialModes | TorsionModes):
+        shapes = [*ritz_modes(beam, modes)]
     elif isinstance(modes, AxialModes | TorsionModes):
         shapes = [*bar_modes(beam, modes)]
     elif isinstance(modes, Modes):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.beams.quadrature import nodes
+from pliant.beams.ritz import rigidities
 from pliant.beams.shapes import beam_shapes
 from pliant.model.beam import Beam
 from pliant.model.telescopic import TelescopicBeam
@@ -76,14 +77,7 @@ def _values(column: object, xi: Floats) -> tuple[Floats, Floats, Floats]:
 def _stiffness(
     link: TelescopicBeam, directions: tuple[str, ...], values: list[tuple[Floats, Floats, Floats]], weight: Floats
 ) -> tuple[Floats, Floats]:
-    section, material = link.section, link.material
-    rigidity = {
-        "y": material.E * (section.Iz or 0.0),
-        "z": material.E * (section.Iy or 0.0),
-        "axial": material.E * section.A,
-        "torsion": (material.shear_modulus or 0.0) * (section.J or 0.0),
-    }
-    count = len(directions)
+    rigidity, count = rigidities(link), len(directions)
     stiffness, bending = np.zeros((count, count)), np.zeros((count, count))
     for j in range(count):
         for k in range(count):
@@ -95,5 +89,5 @@ def _stiffness(
             product = product if abs(product) > 1e-13 * size else 0.0  # remove the round-off of orthogonal pairs
             stiffness[j, k] = rigidity[directions[j]] * product
             if order == 2:
-                bending[j, k] = rigidity[directions[j]] / material.E * product
+                bending[j, k] = rigidity[directions[j]] / link.material.E * product
     return stiffness, bending

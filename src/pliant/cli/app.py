@@ -26,7 +26,7 @@ from pliant.version import VERSION
 
 # Every command, with an example for its help.
 COMMANDS: dict[Callable[..., None], str] = {
-    new: "pliant new arm.yaml",
+    new: "pliant new four-bar",
     check: "pliant check arm.yaml",
     run: "pliant run arm.yaml --out arm.nc --plot arm.png",
     sweep: "pliant sweep arm.yaml --over payload=0.1:1.0:20 --out arm-sweep --workers 4",

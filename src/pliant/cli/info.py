@@ -116,7 +116,8 @@ def _print_result(result: Result, provenance: Any) -> None:
         closed = ", ".join(result.final_state.closed)
         rows.append(("can continue", f"from t = {result.final_state.t:.9g} s" + (f", touching: {closed}" if closed else "")))
     rows += [("made by", f"pliant {provenance['version']}")] if provenance else []
-    rows += [(name, str(value)) for name, value in provenance.get("settings", {}).items() if value is not None]
+    settings = {name: value for name, value in provenance.get("settings", {}).items() if name != "shown_units"}
+    rows += [(name, str(value)) for name, value in settings.items() if value is not None]
     if provenance:
         model = provenance["model"]
         held = f"{len(model.splitlines())} lines, see --model" if model else f"none: {provenance['no_model']}"

@@ -243,7 +243,7 @@ class TelescopicBody:
             return [[law.alpha * self._modal_mass(j, k, length) + law.beta * stiffness[j][k] for k in count]
                     for j in count]  # fmt: skip
         assert isinstance(law, ModalDamping)  # checked when made
-        ratios = list(law.ratios) if isinstance(law.ratios, Sequence) else [law.ratios] * self.modes
+        ratios: list[Scalar] = list(law.ratios) if isinstance(law.ratios, tuple) else [law.ratios] * self.modes
         return [[2.0 * ratios[j] * sqrt(stiffness[j][j] * self._modal_mass(j, j, length)) if j == k else 0.0
                  for k in count] for j in count]  # fmt: skip
 

@@ -11,7 +11,7 @@ from pliant.ensemble.keep import CONTACTS, FINAL, LEDGER, OF_PAIR, RECORDS, WARN
 from pliant.ensemble.members import MemberPlan
 from pliant.errors import ModelError, SolveError
 from pliant.integrate.status import AT_EVENT, Status
-from pliant.results.contacts import NUMBERS, ContactTable
+from pliant.results.contacts import LINEAR, NUMBERS, ContactTable, columns_in
 from pliant.results.table import AXES, QUANTITIES, QUATERNION
 from pliant.run.observed import columns_of
 
@@ -29,7 +29,6 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 NOT_RUN = "not run: the ensemble was interrupted first"
-UNITS = {"touches": "1", "impulse": "N s", "peak_force": "N", "normal_loss": "J", "friction_loss": "J", "entry_speed": "m/s"}
 
 
 class EnsembleStore:
@@ -187,7 +186,7 @@ class EnsembleStore:
             variables[f"{name}_end"] = (("member", *QUANTITIES[name].dims), values, _attributes(name))
         for name, values in self.of_pair.items():
             whole = values.astype(np.int64) if name == "touches" else values
-            variables[name] = (("member", "pair"), whole, {"units": UNITS[name]})
+            variables[name] = (("member", "pair"), whole, {"units": self._units(name)})
         for name, values in self.values.items():
             variables[name] = (("member", "time", *QUANTITIES[name].dims), values, _attributes(name))
         for name, values in self.extremes.items():
@@ -211,6 +210,11 @@ class EnsembleStore:
             variables |= {f"{kind} {name}": ("member", np.array(values)) for name, values in series.items()}
         attributes = {"title": self._traced.system.name, "interrupted": int(interrupted)}
         return RunsDataset(variables, self._coordinates(variables), attributes)
+
+    def _units(self, name: str) -> str:
+        """Of a number of pairs, as far as these have different units: the gap of a pair that turns is an angle."""
+        kinds = [slots.pair.units for slots in self._traced.pairs] or [LINEAR]
+        return " or ".join(dict.fromkeys({"touches": "1", **columns_in(*kind)}[name] for kind in kinds))
 
     def _coordinates(self, variables: dict[str, Any]) -> dict[str, Any]:
         used = {d for value in variables.values() for d in ((value[0],) if isinstance(value[0], str) else value[0])}

@@ -29,6 +29,7 @@ from pliant.model.strut import OfLength
 from pliant.model.system import System
 from pliant.results.table import AXES
 from pliant.run.mechanism import AnySystem, mechanism_of
+from pliant.scalar import Numbers
 from pliant.trace.closures import chosen, row_names, springs
 from pliant.trace.tracing import Trace
 
@@ -111,7 +112,7 @@ class _Derivation(Trace):
         """The symbol of an input, regardless of the signal in the model."""
         return self._inputs[id(signal)] if id(signal) in self._inputs else super().read(signal)
 
-    def _clock(self, breakpoints: Sequence[float]) -> Scalar:
+    def _clock(self, breakpoints: Numbers) -> Scalar:
         """Time itself: without a run, it is not cut at breakpoints."""
         return self.t
 

@@ -48,6 +48,7 @@ class Matrices:
 
     @property
     def inputs(self) -> tuple[Group, ...]:
+        """The groups of symbols that the equations read, in order."""
         return (self.time, self.q, self.v, self.u, self.p)
 
     @property

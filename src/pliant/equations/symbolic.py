@@ -49,10 +49,12 @@ class Symbolic:
 
     @property
     def symbols(self) -> dict[str, Any]:
+        """All symbols by name."""
         return {symbol.name: symbol for symbol in (self.time, *self.q, *self.v, *self.u, *self.p)}
 
     @property
     def matrices(self) -> dict[str, Any]:
+        """All matrices and vectors by name."""
         return {name: getattr(self, name) for name in MATRICES}
 
     def source(self) -> str:

@@ -7,7 +7,7 @@ surprises of YAML 1.1 (`on` is a boolean, 2e11 is a string, 010 is eight, 1:30 i
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -177,6 +177,16 @@ class Item:
     def anything(self) -> Any:
         """A number, a string, or a list of these, as written."""
         return tuple(inner.anything() for inner in self.items()) if self.is_list else self.number_or_text()
+
+    def scalars(self) -> Iterator[str]:
+        """The texts of all values inside, in their order."""
+        left = [self.node]
+        while left:
+            node = left.pop()
+            if isinstance(node, yaml.ScalarNode):
+                yield str(node.value)
+            else:
+                left += reversed([value for _, value in node.value] if isinstance(node, yaml.MappingNode) else node.value)
 
     def whole(self) -> int:
         number = self.number("a whole number")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from pliant.files.places import Place, frame_of, read_place
 from pliant.files.quantities import along, coordinate_units
 from pliant.files.run_settings import RunSettings
 from pliant.files.struts import read_strut_force
+from pliant.files.units import most_written
 from pliant.files.values import read, read_built, read_formula, read_object
 from pliant.files.vocabulary import CALLS, MATERIALS, UPDATE, builders, call_hints, call_unit
 from pliant.model import check
@@ -44,7 +46,7 @@ class Model:
     """The content of a model file: a System and, optionally, run settings."""
 
     system: System
-    run: RunSettings | None  # None if the file has no run section
+    run: RunSettings | Any  # None if the file has no run section
     units: Mapping[str, str] = field(default_factory=dict, compare=False)  # in which the file defines numbers, such as mm
 
 
@@ -115,6 +117,8 @@ def _read_sections(source: _Source, scope: Scope) -> Model:
     check_given(scope)
     gravity = read(Sequence[float], sections["gravity"].of_unit("m/s^2"))
     system = scope.system = build(System, sections["gravity"], sections["system"].text(), gravity)
+    texts = (item.scalars() for shared in (sections, *included) for item in shared.values())
+    system.shown_units = most_written(itertools.chain.from_iterable(texts))
     if TOLERANCE in sections:
         part, item = f"system {system.name!r}", sections[TOLERANCE].of_unit("1")
         system.closure_tolerance = build(closure_tolerance, item, part, item.number())

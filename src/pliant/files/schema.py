@@ -16,7 +16,7 @@ from pliant.files.definitions import BOUNDS, UNIT, VALUE
 from pliant.files.reader import BAUMGARTE, DRIVE_BY, HOLD, LINK_KEYS, NEEDED, SECTIONS, SEGMENTS, TOLERANCE, VERSION
 from pliant.files.run_settings import STEPS, RunSettings
 from pliant.files.vocabulary import CALLS, FORMULAS
-from pliant.model.check import AXES
+from pliant.model.check import AXES, Axis
 from pliant.model.frame import Frame
 from pliant.model.inverse_problem import InverseProblem
 from pliant.model.joint import Joint
@@ -120,8 +120,8 @@ class _Builder:
 
     def of(self, hint: Any, unit: str | None = None, choices: Sequence[str] = ()) -> Schema:
         """The schema of a value of a type."""
-        if hint is Any:
-            return {"anyOf": [{"enum": LETTERS}, _list(NUMBER)]}  # an axis
+        if hint == Axis:
+            return {"anyOf": [{"enum": LETTERS}, _list(NUMBER)]}
         found = self._plain(hint, choices)
         found += [_list(self.of(vocabulary.element(inner))) for inner in vocabulary.sequences(hint)]
         found += [_by_name(self.of(vocabulary.held(inner))) for inner in vocabulary.mappings(hint)]
@@ -201,7 +201,7 @@ class _Builder:
 
     def _place(self) -> Schema:
         if "Place" not in self.definitions:
-            turn = {"anyOf": [NUMBER, _object({"axis": self.of(Any), "angle": NUMBER}, ["axis", "angle"])]}
+            turn = {"anyOf": [NUMBER, _object({"axis": self.of(Axis), "angle": NUMBER}, ["axis", "angle"])]}
             moved = _object({"frame": {"type": "string"}, "offset": _list(NUMBER), "turn": _one_or_many(turn)}, ["frame"])
             about = "ground, body.root, body.tip, body.frame, body@station; or one of these moved and turned"
             self.definitions["Place"] = {"description": about, "anyOf": [{"type": "string"}, moved]}

@@ -5,9 +5,11 @@ Pint knows the units. Importing it takes half a second, so it is imported when t
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from functools import cache, lru_cache
 from typing import Any
@@ -19,6 +21,7 @@ from pliant.files.dimension import Dimension, Kind, quotient
 NUMBER = re.compile(r"\s*+([-+]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][-+]?\d++)?+)\s*+((?:1/|[^\W\d_])[^\n]{0,59}|[%°])\s*")
 # Letters, products, quotients and small integer or half powers; nothing that would have to be evaluated.
 UNIT = re.compile(r"(?:[^\W\d_]++(?:(?:\^|\*\*)-?\d(?:\.5)?)?|1|%|°|[*/· ()])+")
+SHOWN = ("m", "rad", "m/s", "rad/s")  # quantities that tables and plots show in the units of the file
 OR, ANY_POWER = " or ", "^n"
 HERTZ = re.compile(r"\b\w*(Hz|hertz)\b")
 
@@ -72,6 +75,19 @@ def kind_of(unit: str) -> Dimension:
 def dimension(unit: str) -> Mapping[str, float]:
     """The powers of a unit of pliant's tables."""
     return _powers(_registry().parse_units(_spelled(unit)))
+
+
+def most_written(texts: Iterable[str]) -> dict[str, tuple[str, float]]:
+    """By SI unit: the unit in which most lengths, angles and speeds of a file are written, and its size in SI."""
+    counts = Counter(quantity[1] for quantity in map(split, texts) if quantity is not None)
+    found: dict[str, tuple[str, float]] = {}
+    for unit, _ in counts.most_common():
+        with contextlib.suppress(ModelError):  # a name that begins like a number
+            kind, size = kind_of(unit), float(_one(unit).magnitude)
+            for si in SHOWN:
+                if kind.angle == ("rad" in si) and dict(kind.powers) == dict(dimension(si)) and not kind.hertz:
+                    found.setdefault(si, (unit, size))
+    return found
 
 
 def is_si(unit: str) -> bool:

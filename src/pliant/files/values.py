@@ -13,6 +13,7 @@ from pliant.files.formula import ParsedFormula, is_expression, parse_formula
 from pliant.files.places import is_place, read_frame
 from pliant.files.quantities import along, coordinate_units
 from pliant.files.vocabulary import FORMULA, FORMULAS, STATE
+from pliant.model.check import Axis
 from pliant.model.frame import Frame
 from pliant.model.joint import Joint
 from pliant.model.material import Material
@@ -131,7 +132,7 @@ def read_named(family: Mapping[str, type], item: Item) -> Any:
 
 
 def _read_list(hint: Any, item: Item) -> Any:
-    if hint is Any:
+    if hint == Axis:
         return item.anything()
     found = vocabulary.sequences(hint)
     if not found:
@@ -169,7 +170,7 @@ def _read_scalar(hint: Any, item: Item) -> Any:
     if Formula in kinds:
         return _read_signal(item)
     choices = vocabulary.options(hint)
-    if hint is Any:
+    if hint == Axis:
         return item.number_or_text()
     if bool in choices:
         return item.truth()

@@ -31,6 +31,7 @@ from pliant.model.play import Backlash, Limits
 from pliant.model.signal import Formula, MotionTable, Prescribed, Signal
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
+from pliant.scalar import ArrayOf
 
 # The classes for laws of the user's own.
 FORMULA = "formula"
@@ -66,7 +67,6 @@ HINTS: dict[tuple[Any, str], Any] = {  # types that a file may give where the mo
     (TelescopicBeam, "friction"): Union[(*SLIDING, CustomFriction, JointFriction, None)],
     (Limits, "normal"): Normal | None,
     (Backlash, "normal"): Normal | None,
-    (Plane, "normal"): Any,  # a vector, or one of x, y, z
     (RunSettings, "method"): Union[(*METHODS, None)],
 }
 COMPUTED: dict[tuple[type, str], Callable[..., float]] = {(PowerLaw, "stiffness"): hertz_stiffness}
@@ -149,7 +149,7 @@ def formula_class(hint: Any) -> type | None:
 
 
 def sequences(hint: Any) -> list[Any]:
-    return [option for option in options(hint) if get_origin(option) in (tuple, list, Sequence)]
+    return [option for option in options(hint) if get_origin(option) in (tuple, list, Sequence, ArrayOf)]
 
 
 def element(hint: Any) -> Any:

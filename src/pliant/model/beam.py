@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pliant.errors import ModelError
 from pliant.model import check
@@ -25,6 +25,11 @@ from pliant.model.modes import (
 )
 from pliant.model.rigid import Payload
 from pliant.model.section import Section
+from pliant.model.walk import unchecked_copy
+from pliant.scalar import Numbers
+
+if TYPE_CHECKING:  # what layers above answer
+    from pliant.beams.gibbs_appell import GibbsAppellIntegrals
 
 THEORIES = ("euler-bernoulli", "timoshenko")
 AUTO = "auto"
@@ -35,8 +40,10 @@ MOST_FULL = 40  # bending coordinates of a plane up to which `auto` is full: the
 
 @dataclass(frozen=True, kw_only=True)
 class Beam:
-    """An elastic link: a straight, uniform beam. Its mass per length is given or follows from the material's density.
+    """An elastic link: a straight beam. Its mass per length is given or follows from the material's density.
 
+    tip_section: the section at the tip of a tapered beam, of the same form as `section`, which is then the one at the root;
+    dimensions change linearly in between.
     rotary_inertia: rotary inertia per length; one number J about y and z (2 J about x follows), or (Jx, Jy, Jz). By default it is
     rho I for Timoshenko beams; for Euler-Bernoulli beams it is zero about y and z, and rho (Iy + Iz) about x if both are known.
     """
@@ -48,8 +55,9 @@ class Beam:
     modes: Sequence[ModeSet] | ModeSet
     damping: Sequence[Damping] | Damping = ()
     mass_per_length: float | None = None  # kg/m
-    rotary_inertia: float | Sequence[float] | None = None  # kg m
+    rotary_inertia: float | Numbers | None = None  # kg m
     payload: Payload | None = None
+    tip_section: Section | None = None
     stiffening: str = AUTO  # foreshortening by bending: auto, none, linear (in the modes), full, cubic, as-published
 
     def __post_init__(self) -> None:
@@ -57,6 +65,8 @@ class Beam:
         object.__setattr__(self, "length", check.positive(part, "length", self.length, "m"))
         check.instance(part, "section", self.section, Section, "a Section")
         check.instance(part, "material", self.material, Material, "a Material")
+        if self.tip_section is not None:
+            self._check_taper(self.tip_section)
         check.choice(part, "theory", self.theory, THEORIES)
         check.choice(part, "stiffening", self.stiffening, STIFFENINGS)
         object.__setattr__(self, "modes", _several(self.modes))
@@ -68,9 +78,9 @@ class Beam:
             check.instance(part, "payload", self.payload, Payload, "a Payload")
 
     @property
-    def integrals(self) -> Any:
+    def integrals(self) -> GibbsAppellIntegrals:
         """The integrals of the Gibbs-Appell papers by name, as in beam.integrals.C1: `pl.gibbs_appell_integrals`."""
-        return answer("integrals", self)
+        return answer("integrals", self)  # type: ignore[no-any-return]
 
     @property
     def structure(self) -> tuple[object, ...]:
@@ -79,6 +89,7 @@ class Beam:
 
     @property
     def mode_sets(self) -> tuple[ModeSet, ...]:
+        """The sets of modes, also if one was given alone."""
         return tuple(self.modes)  # type: ignore[arg-type]
 
     @property
@@ -95,6 +106,7 @@ class Beam:
 
     @property
     def bends(self) -> bool:
+        """Whether it has bending coordinates."""
         return self.bending_coordinates > 0
 
     @property
@@ -104,11 +116,20 @@ class Beam:
 
     @property
     def dampings(self) -> tuple[Damping, ...]:
+        """The kinds of damping, also if one was given alone."""
         return tuple(self.damping)  # type: ignore[arg-type]
+
+    def along(self, x: Any) -> Self:
+        """The uniform beam with the section at x, m from the root; of an array of places, sections with arrays for numbers."""
+        if self.tip_section is None:
+            return self
+        section = self.section.towards(self.tip_section, x / self.length)
+        found: Self = unchecked_copy(self, {"section": section, "tip_section": None})
+        return found
 
     @property
     def mu(self) -> float:
-        """Mass per length, kg/m."""
+        """Mass per length, kg/m; of a tapered beam at its root: see `along`."""
         if self.mass_per_length is not None:
             return self.mass_per_length
         assert self.material.density is not None  # checked when made
@@ -117,7 +138,10 @@ class Beam:
     @property
     def mass(self) -> float:
         """Mass of the beam without its payload, kg."""
-        return self.mu * self.length
+        if self.tip_section is None:
+            return self.mu * self.length
+        ends, middle = self.mu + self.along(self.length).mu, self.along(0.5 * self.length).mu
+        return self.length * (ends + 4.0 * middle) / 6.0  # Simpson, exact: areas are quadratic in x
 
     @property
     def lengths(self) -> dict[str, Length]:
@@ -157,7 +181,14 @@ class Beam:
         polar = density * (iy + iz) if iy is not None and iz is not None else 0.0
         if self.theory == "euler-bernoulli":
             return (polar, 0.0, 0.0)
-        return (polar, density * (iy or 0.0), density * (iz or 0.0))
+        return (polar, *(0.0 if second is None else density * second for second in (iy, iz)))  # type: ignore[return-value]
+
+    def _check_taper(self, tip: Section) -> None:
+        check.instance("Beam", "tip_section", tip, Section, "a Section")
+        for field, section in (("section", self.section), ("tip_section", tip)):
+            if not section.follows_outline or type(section.outline) is not type(self.section.outline):
+                rule = "must be made by Section.rectangle, round or tube, and of the same form as the other end, for a tapered beam"
+                raise ModelError.of("Beam", field, rule, section)
 
     def _check_modes(self) -> None:
         if not self.mode_sets:
@@ -206,7 +237,7 @@ class Beam:
             raise ModelError(f"{part}: mass_per_length or material.density must be given, got neither")
         if self.rotary_inertia is None:
             return
-        if isinstance(self.rotary_inertia, Sequence):
+        if check.several(self.rotary_inertia):
             triple = check.numbers(part, "rotary_inertia", self.rotary_inertia, 3, "kg m")
             for k, value in enumerate(triple):
                 check.not_negative(part, f"rotary_inertia[{k}]", value, "kg m")

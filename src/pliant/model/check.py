@@ -8,16 +8,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
+
+import numpy as np
 
 from pliant.errors import CONTROL, ModelError
 from pliant.errors import did_you_mean as did_you_mean
 from pliant.model.parameter import TiedFloat, expression_of
-from pliant.scalar import is_constant, sqrt
+from pliant.scalar import Numbers, is_constant, sqrt
 
 LARGEST = 1e60  # in any unit: low powers of it do not overflow, and no mechanism has such numbers
 
 Vector = tuple[float, float, float]
+Axis = str | Numbers  # what `axis` takes
 
 
 def number(part: str, field: str, value: Any, unit: str = "") -> float:
@@ -105,6 +108,11 @@ def numbers(part: str, field: str, value: Any, length: int, unit: str = "") -> t
     return tuple(number(part, f"{field}[{k}]", item, unit) for k, item in enumerate(items))
 
 
+def several(value: Any) -> TypeGuard[Sequence[Any]]:
+    """Whether it is a list, a tuple or an array, not one value."""
+    return isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str) and getattr(value, "ndim", 1) > 0
+
+
 def vector(part: str, field: str, value: Any, unit: str = "") -> Vector:
     """Three numbers; a pair gets z = 0."""
     if isinstance(value, str) or not isinstance(value, Iterable) or len(list(value)) not in (2, 3):
@@ -141,7 +149,7 @@ def unit(part: str, field: str, components: Sequence[float], kind: str) -> tuple
     return tuple(components) if abs(size - 1.0) <= UNIT_ROUND_OFF else tuple(c / size for c in components)
 
 
-def increasing(part: str, field: str, values: Sequence[float]) -> None:
+def increasing(part: str, field: str, values: Numbers) -> None:
     for before, after in pairwise(values):
         if not after > before:
             raise ModelError.of(part, field, "must be strictly increasing", list(values))

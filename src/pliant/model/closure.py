@@ -93,6 +93,7 @@ class Closure:
 
     @property
     def frictions(self) -> Mapping[str, JointFriction]:
+        """Friction by the name of the motion on which it acts."""
         return self.friction  # type: ignore[return-value]
 
     @property

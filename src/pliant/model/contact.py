@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from pliant.errors import ModelError
 from pliant.model import check
-from pliant.model.check import Vector
+from pliant.model.check import Axis, Vector
 from pliant.model.frame import GROUND, Frame
 from pliant.model.friction_law import BristleLaw, FrictionLaw
 from pliant.model.normal_law import NormalLaw
-from pliant.scalar import cos, sin
+from pliant.scalar import Numbers, cos, sin
 
 
 @dataclass(frozen=True)
@@ -62,8 +61,8 @@ class Plane:
     point and normal are in the axes of the frame `on`, by default the ground.
     """
 
-    normal: Sequence[float]
-    point: Sequence[float] = (0.0, 0.0, 0.0)  # m
+    normal: Axis
+    point: Numbers = (0.0, 0.0, 0.0)  # m
     on: Frame = Frame(GROUND)  # noqa: RUF009  (frozen)
 
     def __post_init__(self) -> None:
@@ -89,10 +88,12 @@ class ContactPair:
 
     @property
     def radius(self) -> float:
+        """Radius of the ball, m; 0 for a point."""
         return self.ball.radius if isinstance(self.ball, Sphere) else 0.0
 
     @property
     def other_radius(self) -> float:
+        """Radius of what it meets, m; 0 for a plane or a point."""
         return self.against.radius if isinstance(self.against, Sphere) else 0.0
 
     @property
@@ -107,6 +108,7 @@ class ContactPair:
 
     @property
     def frames(self) -> tuple[Frame, Frame]:
+        """The frames of the ball and of what it meets."""
         return self.ball.at, self.against.on if isinstance(self.against, Plane) else self.against.at
 
 

@@ -23,8 +23,10 @@ class CutJoint:
 
     @property
     def positions(self) -> tuple[str, ...]:
+        """Names of the joint's positions."""
         return tuple(f"{self.name}.{name}" for motion in self.joint.motions for name in motion.positions)
 
     @property
     def rates(self) -> tuple[str, ...]:
+        """Names of the joint's rates."""
         return tuple(f"{self.name}.{name}" for motion in self.joint.motions for name in motion.rates)

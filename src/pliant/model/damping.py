@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pliant.errors import ModelError
 from pliant.model import check
+from pliant.scalar import Numbers
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,8 @@ class RayleighRatios:
     (`low1_high2`).
     """
 
-    ratios: tuple[float, float]  # xi at the lower and at the upper frequency, 1
-    frequencies: tuple[float, float] | None = None  # rad/s
+    ratios: Numbers  # xi at the lower and at the upper frequency, 1
+    frequencies: Numbers | None = None  # rad/s
     rule: str = "first_two"
 
     def __post_init__(self) -> None:
@@ -85,11 +85,11 @@ class RayleighRatios:
 class ModalDamping:
     """Modal damping: one damping ratio per mode of the body, in the order of its modes, or one number for all."""
 
-    ratios: tuple[float, ...] | float
+    ratios: Numbers | float
 
     def __post_init__(self) -> None:
         part = "ModalDamping"
-        if not isinstance(self.ratios, Sequence):  # a number, or an expression of parameters
+        if not check.several(self.ratios):  # a number, or an expression of parameters
             object.__setattr__(self, "ratios", check.not_negative(part, "ratios", self.ratios))
             return
         clean = tuple(check.not_negative(part, f"ratios[{k}]", r) for k, r in enumerate(self.ratios))

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from pliant.errors import ModelError
 from pliant.model import check
-from pliant.scalar import Scalar, call_law, exp, maximum, minimum, sqrt, tanh, where
+from pliant.scalar import Numbers, Scalar, call_law, exp, maximum, minimum, sqrt, tanh, where
 
 # m/s. The sign of the slip is smoothed over this speed. A body held by a regularised law creeps at about this speed times the
 # fraction of the available friction in use, and the equations contain the rate mu N/(m v). A lower speed holds better, but makes
@@ -38,7 +38,7 @@ class FrictionLaw:
         return normal * self.coefficient(speed)
 
     @property
-    def switches(self) -> tuple[float, ...]:
+    def switches(self) -> Numbers:
         """Slip speeds at which the law or a low derivative of it jumps, m/s, increasing."""
         return ()
 
@@ -455,7 +455,7 @@ class CustomFriction(FrictionLaw):
     """
 
     function: Callable[..., Any]
-    switches: tuple[float, ...] = ()
+    switches: Numbers = ()
 
     def __post_init__(self) -> None:
         if not callable(self.function) or isinstance(self.function, type):

@@ -33,6 +33,7 @@ class InverseProblem:
 
     @property
     def paths(self) -> Sequence[FramePath]:
+        """The paths of frames, also if one was given alone."""
         return (self.path,) if isinstance(self.path, FramePath) else self.path or ()
 
     @property

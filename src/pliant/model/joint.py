@@ -8,10 +8,11 @@ from typing import Any, ClassVar, TypeVar
 
 from pliant.errors import ModelError
 from pliant.model import check
-from pliant.model.check import Vector
+from pliant.model.check import Axis, Vector
 from pliant.model.joint_friction import BALLS, BOTH, SLIDES, TURNS, Frictions, JointFriction, frictions_of
 from pliant.model.play import Backlash, Limits
 from pliant.model.signal import MotionTable, Prescribed, PrescribedMotion, prescribed
+from pliant.scalar import Numbers
 
 ROTATION, TRANSLATION, BALL = "rotation", "translation", "ball"
 SURFACES = {ROTATION: TURNS, TRANSLATION: SLIDES, BALL: BALLS}  # kind of surface that friction acts on
@@ -29,14 +30,17 @@ class Motion:
 
     @property
     def positions(self) -> tuple[str, ...]:
+        """Names of its positions; a ball has those of a quaternion."""
         return BALL_POSITIONS if self.kind == BALL else (self.name,)
 
     @property
     def rates(self) -> tuple[str, ...]:
+        """Names of its rates."""
         return BALL_RATES if self.kind == BALL else (self.name,)
 
     @property
     def unit(self) -> str:
+        """The unit of its positions."""
         return "m" if self.kind == TRANSLATION else "rad"
 
 
@@ -112,10 +116,12 @@ class Joint:
 
     @property
     def part(self) -> str:
+        """The name of its class, for messages."""
         return type(self).__name__
 
     @property
     def motions(self) -> tuple[Motion, ...]:
+        """The elementary motions, from the frame that carries the joint to the body."""
         return ()
 
     @property
@@ -125,6 +131,7 @@ class Joint:
 
     @property
     def start_rates(self) -> tuple[float, ...]:
+        """Rates at the start, in the order of the motions' rates."""
         return self._flat(self.START_RATES)
 
     def _flat(self, fields: Iterable[str]) -> tuple[float, ...]:
@@ -133,10 +140,12 @@ class Joint:
 
     @property
     def springs(self) -> Mapping[str, Spring]:
+        """Springs by coordinate."""
         return self.spring  # type: ignore[return-value]
 
     @property
     def dampers(self) -> Mapping[str, Damper]:
+        """Dampers by coordinate."""
         return self.damper  # type: ignore[return-value]
 
     @property
@@ -146,10 +155,12 @@ class Joint:
 
     @property
     def limited(self) -> Mapping[str, Limits]:
+        """Limits by coordinate."""
         return self.limits  # type: ignore[return-value]
 
     @property
     def frictions(self) -> Mapping[str, JointFriction]:
+        """Friction by coordinate."""
         return self.friction  # type: ignore[return-value]
 
     @property
@@ -159,10 +170,12 @@ class Joint:
 
     @property
     def plays(self) -> Mapping[str, Backlash]:
+        """Backlash by coordinate."""
         return self.backlash  # type: ignore[return-value]
 
     @property
     def prescribed(self) -> Mapping[str, PrescribedMotion]:
+        """Prescribed motions by coordinate."""
         return self.motion  # type: ignore[return-value]
 
     def _by_coordinate(self, field: str, value: Any, kind: type[Element], balls: bool) -> dict[str, Element]:
@@ -196,11 +209,11 @@ class Revolute(Joint):
 
     angle: float = 0.0  # rad
     rate: float = 0.0  # rad/s
-    axis: Any = "z"
+    axis: Axis = "z"
 
     @property
     def motions(self) -> tuple[Motion, ...]:
-        return (Motion(ROTATION, "angle", self.axis),)
+        return (Motion(ROTATION, "angle", self.axis),)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,11 +225,11 @@ class Prismatic(Joint):
 
     displacement: float = 0.0  # m
     rate: float = 0.0  # m/s
-    axis: Any = "x"
+    axis: Axis = "x"
 
     @property
     def motions(self) -> tuple[Motion, ...]:
-        return (Motion(TRANSLATION, "displacement", self.axis),)
+        return (Motion(TRANSLATION, "displacement", self.axis),)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -228,12 +241,12 @@ class Cylindrical(Joint):
 
     displacement: float = 0.0  # m
     angle: float = 0.0  # rad
-    rates: Sequence[float] = (0.0, 0.0)  # m/s, rad/s
-    axis: Any = "x"
+    rates: Numbers = (0.0, 0.0)  # m/s, rad/s
+    axis: Axis = "x"
 
     @property
     def motions(self) -> tuple[Motion, ...]:
-        return (Motion(TRANSLATION, "displacement", self.axis), Motion(ROTATION, "angle", self.axis))
+        return (Motion(TRANSLATION, "displacement", self.axis), Motion(ROTATION, "angle", self.axis))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -243,9 +256,9 @@ class Universal(Joint):
     STARTS: ClassVar[Mapping[str, str]] = {"angles": "rad"}
     START_RATES: ClassVar[Mapping[str, str]] = {"rates": "rad/s"}
 
-    angles: Sequence[float] = (0.0, 0.0)  # rad
-    rates: Sequence[float] = (0.0, 0.0)  # rad/s
-    axes: Sequence[Any] = ("y", "z")
+    angles: Numbers = (0.0, 0.0)  # rad
+    rates: Numbers = (0.0, 0.0)  # rad/s
+    axes: Sequence[Axis] = ("y", "z")
 
     def __post_init__(self) -> None:
         if isinstance(self.axes, str) or len(self.axes) != 2:
@@ -258,7 +271,8 @@ class Universal(Joint):
 
     @property
     def motions(self) -> tuple[Motion, ...]:
-        return (Motion(ROTATION, "angle1", self.axes[0]), Motion(ROTATION, "angle2", self.axes[1]))
+        first, second = self.axes
+        return (Motion(ROTATION, "angle1", first), Motion(ROTATION, "angle2", second))  # type: ignore[arg-type]
 
     @property
     def surfaces(self) -> dict[str, str]:
@@ -275,8 +289,8 @@ class Spherical(Joint):
     STARTS: ClassVar[Mapping[str, str]] = {"orientation": ""}
     START_RATES: ClassVar[Mapping[str, str]] = {"angular_velocity": "rad/s"}
 
-    orientation: Sequence[float] = (1.0, 0.0, 0.0, 0.0)  # (w, x, y, z)
-    angular_velocity: Sequence[float] = (0.0, 0.0, 0.0)  # rad/s, body axes
+    orientation: Numbers = (1.0, 0.0, 0.0, 0.0)  # (w, x, y, z)
+    angular_velocity: Numbers = (0.0, 0.0, 0.0)  # rad/s, body axes
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "orientation", _unit_quaternion(self.part, self.orientation))
@@ -294,9 +308,9 @@ class Planar(Joint):
     STARTS: ClassVar[Mapping[str, str]] = {"position": "m", "angle": "rad"}
     START_RATES: ClassVar[Mapping[str, str]] = {"velocity": "m/s", "rate": "rad/s"}
 
-    position: Sequence[float] = (0.0, 0.0)  # m
+    position: Numbers = (0.0, 0.0)  # m
     angle: float = 0.0  # rad
-    velocity: Sequence[float] = (0.0, 0.0)  # m/s
+    velocity: Numbers = (0.0, 0.0)  # m/s
     rate: float = 0.0  # rad/s
 
     @property
@@ -323,10 +337,10 @@ class Free(Joint):
     STARTS: ClassVar[Mapping[str, str]] = {"position": "m", "orientation": ""}
     START_RATES: ClassVar[Mapping[str, str]] = {"velocity": "m/s", "angular_velocity": "rad/s"}
 
-    position: Sequence[float] = (0.0, 0.0, 0.0)  # m
-    orientation: Sequence[float] = (1.0, 0.0, 0.0, 0.0)  # (w, x, y, z)
-    velocity: Sequence[float] = (0.0, 0.0, 0.0)  # m/s
-    angular_velocity: Sequence[float] = (0.0, 0.0, 0.0)  # rad/s, body axes
+    position: Numbers = (0.0, 0.0, 0.0)  # m
+    orientation: Numbers = (1.0, 0.0, 0.0, 0.0)  # (w, x, y, z)
+    velocity: Numbers = (0.0, 0.0, 0.0)  # m/s
+    angular_velocity: Numbers = (0.0, 0.0, 0.0)  # rad/s, body axes
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "orientation", _unit_quaternion(self.part, self.orientation))

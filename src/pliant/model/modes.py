@@ -10,6 +10,7 @@ from typing import ClassVar
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.reduction import CraigBampton, FreeModes, Reduction, check_nodes, node_numbers
+from pliant.scalar import ArrayOf, Numbers
 
 BENDING_ENDS = ("cc", "ss", "sc", "cs", "cf", "fc", "ff", "sf", "fs")
 BAR_ENDS = ("cf", "fc", "cc", "ff")
@@ -102,12 +103,13 @@ class ShapeFunction:
     ddw: Callable[..., object]
     theta: Callable[..., object] | None = None
     dtheta: Callable[..., object] | None = None
-    breaks: tuple[float, ...] = ()
+    breaks: Numbers = ()
 
     def __post_init__(self) -> None:
         for field in ("w", "dw", "ddw"):
             if not callable(getattr(self, field)):
                 raise ModelError.of("ShapeFunction", field, "must be a function of x", getattr(self, field))
+        object.__setattr__(self, "breaks", tuple(check.number("ShapeFunction", "breaks", x, "m") for x in self.breaks))
         if (self.theta is None) != (self.dtheta is None):
             raise ModelError("ShapeFunction: theta and dtheta must be given together, got only one of them")
 
@@ -119,9 +121,9 @@ class ShapeTable:
     theta: for Timoshenko beams, the values of Theta at the same stations.
     """
 
-    x: tuple[float, ...]
-    w: tuple[float, ...]
-    theta: tuple[float, ...] | None = None
+    x: Numbers
+    w: Numbers
+    theta: Numbers | None = None
 
     def __post_init__(self) -> None:
         part = "ShapeTable"
@@ -130,7 +132,7 @@ class ShapeTable:
             raise ModelError.of(part, "x", "must have at least 6 stations", len(self.x))
         check.increasing(part, "x", self.x)
         for field in ("w", "theta"):
-            values: Sequence[float] | None = getattr(self, field)
+            values: Numbers | None = getattr(self, field)
             if values is None:
                 continue
             if len(values) != len(self.x):
@@ -147,9 +149,9 @@ class GivenModes:
     loads at its tip (force and moment, or a force along x), so that this response is exact.
     """
 
-    shapes: tuple[ShapeFunction | ShapeTable, ...]
+    shapes: Sequence[ShapeFunction | ShapeTable]
     plane: str = "y"
-    mass: Sequence[Sequence[float]] | None = None  # kg
+    mass: ArrayOf[Numbers] | None = None  # kg
     static: bool = False
 
     def __post_init__(self) -> None:
@@ -170,9 +172,9 @@ class GivenModes:
         """The number of given and static-correction shapes."""
         return len(self.shapes) + self.static * (1 if self.plane == "x" else 2)
 
-    def _given_mass(self, mass: Sequence[Sequence[float]]) -> tuple[tuple[float, ...], ...]:
+    def _given_mass(self, mass: ArrayOf[Numbers]) -> tuple[tuple[float, ...], ...]:
         count = len(self.shapes)
-        if isinstance(mass, str) or not isinstance(mass, Sequence) or len(mass) != count:
+        if not check.several(mass) or len(mass) != count:
             raise ModelError.of("GivenModes", "mass", f"must have {count} rows, one per shape", mass)
         rows = tuple(check.numbers("GivenModes", f"mass[{k}]", row, count, "kg") for k, row in enumerate(mass))
         for j in range(count):
@@ -182,6 +184,7 @@ class GivenModes:
         return rows
 
     def check_length(self, length: float) -> None:
+        """Refuse tables that do not run along a beam of this length."""
         for k, shape in enumerate(self.shapes):
             if isinstance(shape, ShapeTable) and not (shape.x[0] == 0.0 and math.isclose(shape.x[-1], length, rel_tol=1e-12)):
                 rule = f"must run from 0 to the beam's length, {length!r} m"
@@ -255,6 +258,7 @@ class ElementModes:
 
     @property
     def count(self) -> int:
+        """The number of coordinates."""
         return len(self.kept) + (self.reduction.modes if self.reduction else 0)
 
 
@@ -284,6 +288,7 @@ class LineElements:
 
     @property
     def count(self) -> int:
+        """The number of coordinates."""
         return len(self.kept) + (self.reduction.modes if self.reduction else 0)
 
 

@@ -100,10 +100,12 @@ class Motor:
 
     @property
     def is_electrical(self) -> bool:
+        """Whether it has windings, driven by a voltage."""
         return self.constant is not None
 
     @property
     def has_line(self) -> bool:
+        """Whether it has a torque-speed line."""
         return self.stall_torque is not None
 
     @property

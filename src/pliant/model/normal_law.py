@@ -57,12 +57,12 @@ class NormalLaw:
         return True
 
     @property
-    def asked(self) -> float | None:
+    def asked(self) -> float | Any:
         """The requested restitution; None if the law has none."""
         return None
 
     @property
-    def delivered(self) -> float | None:
+    def delivered(self) -> float | Any:
         """The delivered restitution of two free bodies (speed after/speed before); None if it depends on masses and speed."""
         return None
 
@@ -407,11 +407,11 @@ class Linear(PowerLaw):
         return self.coefficient > 0.0
 
     @property
-    def asked(self) -> float | None:
+    def asked(self) -> float | Any:
         return self.restitution
 
     @property
-    def delivered(self) -> float | None:
+    def delivered(self) -> float | Any:
         return None if self.mass is None else self.delivered_between(self.mass, 1.0)
 
     def delivered_between(self, mass: float, speed: float) -> float:

@@ -5,11 +5,11 @@ y and z are the axes of the beam's section, with the origin at its centroid.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pliant.errors import ModelError
 from pliant.model import check
+from pliant.scalar import ArrayOf, Numbers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +47,7 @@ class FibreOutline:
     area that is left out contributes no stress.
     """
 
-    points: Sequence[Sequence[float]]  # (y, z) of the outermost fibres, m
+    points: ArrayOf[Numbers]  # (y, z) of the outermost fibres, m
     torsion_modulus: float | None = None  # m^3
     shear_area: float | None = None  # m^2
 

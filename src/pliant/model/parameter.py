@@ -11,17 +11,28 @@ import math
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pliant import scalar
 from pliant.errors import CONTROL, ModelError
 
 Values = Mapping[str, float]
 
+# A type checker takes an expression for a float, because every part takes one wherever it takes a number, and keeps a float of it
+if TYPE_CHECKING:
+
+    def _operator(self: Any, other: Any, modulo: None = None) -> Expression: ...
+
+    class _Number(float):
+        __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _operator
+        __truediv__ = __rtruediv__ = __pow__ = __rpow__ = _operator
+else:
+    _Number = scalar.Arithmetic
+
 _SYMBOLS = {operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/", operator.pow: "**"}
 
 
-class Expression(scalar.Arithmetic):
+class Expression(_Number):
     """An arithmetic expression of parameters, kept unevaluated."""
 
     def evaluate(self, values: Values) -> Any:
@@ -131,6 +142,9 @@ class Parameter(Expression):
     def __repr__(self) -> str:
         unit = f" {self.unit}" if self.unit else ""
         return f"Parameter({self.name} = {self.value:g}{unit})"
+
+
+Number = float | Expression  # what every field that is a number takes
 
 
 class _Call(Expression):

@@ -69,6 +69,7 @@ class Backlash:
 
     @cached_property
     def law(self) -> NormalLaw:
+        """The normal law of its flanks."""
         if self.normal is not None:
             return self.normal
         if self.restitution is not None:
@@ -78,10 +79,12 @@ class Backlash:
 
     @property
     def low(self) -> float:
+        """The lower end of the play."""
         return self.centre - 0.5 * self.gap
 
     @property
     def high(self) -> float:
+        """The upper end of the play."""
         return self.centre + 0.5 * self.gap
 
 

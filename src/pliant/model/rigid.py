@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
@@ -13,17 +13,18 @@ from pliant.model import check
 from pliant.model.body import ROOT, TIP, Length
 from pliant.model.check import Vector
 from pliant.model.frame import Frame
+from pliant.scalar import ArrayOf, Numbers
 
 Matrix = tuple[Vector, Vector, Vector]
 TRIANGLE_SLACK = 1e-6  # relative; the numbers of a data sheet are rounded
 
 
-def inertia_matrix(part: str, value: object) -> Matrix:
+def inertia_matrix(part: str, value: Any) -> Matrix:
     """The inertia matrix from one number (Izz of a planar body), three numbers (the diagonal) or three rows."""
-    if not isinstance(value, Sequence) or isinstance(value, str):
+    if not check.several(value):
         izz = check.not_negative(part, "inertia", value, "kg m^2")
         return ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, izz))
-    if value and isinstance(value[0], Sequence):
+    if len(value) and check.several(value[0]):
         if len(value) != 3:
             raise ModelError.of(part, "inertia", "must be one number, three numbers or a 3 x 3 matrix", value)
         rows = tuple(check.numbers(part, f"inertia[{k}]", row, 3, "kg m^2") for k, row in enumerate(value))
@@ -38,7 +39,7 @@ def inertia_matrix(part: str, value: object) -> Matrix:
     return rows  # type: ignore[return-value]
 
 
-def _check_possible(part: str, rows: Sequence[Sequence[float]], value: object) -> None:
+def _check_possible(part: str, rows: ArrayOf[Numbers], value: object) -> None:
     """Moments of inertia are >= 0 and no minor is negative (Sylvester), up to round-off."""
     a, b, c = rows[0][0], rows[1][1], rows[2][2]
     f, g, h = rows[1][2], rows[0][2], rows[0][1]
@@ -50,7 +51,7 @@ def _check_possible(part: str, rows: Sequence[Sequence[float]], value: object) -
     _check_triangle(part, rows, value)
 
 
-def _check_triangle(part: str, rows: Sequence[Sequence[float]], value: object) -> None:
+def _check_triangle(part: str, rows: ArrayOf[Numbers], value: object) -> None:
     """No principal moment exceeds the sum of the other two: int (y^2 + z^2) dm <= int (x^2 + z^2) dm + int (x^2 + y^2) dm."""
     if all(x == 0.0 for i, row in enumerate(rows) for j, x in enumerate(row) if (i, j) != (2, 2)):
         return  # a planar body: only Izz is given
@@ -70,10 +71,10 @@ class RigidBody:
     """
 
     mass: float  # kg
-    inertia: float | Sequence[float] | Sequence[Sequence[float]] = 0.0  # kg m^2
-    com: Sequence[float] = (0.0, 0.0, 0.0)  # m
-    tip: Sequence[float] = (0.0, 0.0, 0.0)  # m
-    frames: Mapping[str, Sequence[float]] = field(default_factory=dict)  # m
+    inertia: float | Numbers | ArrayOf[Numbers] = 0.0  # kg m^2
+    com: Numbers = (0.0, 0.0, 0.0)  # m
+    tip: Numbers = (0.0, 0.0, 0.0)  # m
+    frames: Mapping[str, Numbers] = field(default_factory=dict)  # m
 
     payload: ClassVar[None] = None
     mode_labels: ClassVar[tuple[str, ...]] = ()
@@ -127,7 +128,7 @@ class RigidBody:
         return cls(mass=m, inertia=(0.0, transverse, transverse), com=(ell / 2.0, 0.0, 0.0), tip=(ell, 0.0, 0.0))
 
     @classmethod
-    def point_mass(cls, mass: float, at: Sequence[float]) -> RigidBody:
+    def point_mass(cls, mass: float, at: Numbers) -> RigidBody:
         """A point mass in kg at a point in m from the joint, which is also its tip."""
         return cls(mass=mass, com=at, tip=at)
 
@@ -137,8 +138,8 @@ class Payload:
     """A rigid body welded to a beam's tip; its mass centre is at `offset` in the axes of the tip."""
 
     mass: float  # kg
-    inertia: float | Sequence[float] | Sequence[Sequence[float]] = 0.0  # kg m^2, about its mass centre
-    offset: Sequence[float] = (0.0, 0.0, 0.0)  # m
+    inertia: float | Numbers | ArrayOf[Numbers] = 0.0  # kg m^2, about its mass centre
+    offset: Numbers = (0.0, 0.0, 0.0)  # m
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "mass", check.not_negative("Payload", "mass", self.mass, "kg"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ from pliant.model import check
 from pliant.model.check import Vector
 from pliant.model.contact import Plane
 from pliant.model.frame import Frame
-from pliant.scalar import sqrt
+from pliant.scalar import ArrayOf, Numbers, sqrt
 
 OfState = Callable[[Any, Any, Any], Any]
 HOLONOMIC, NONHOLONOMIC = KINDS_OF_CONSTRAINT = ("holonomic", "nonholonomic")
@@ -32,7 +32,6 @@ class Wheel:
         check.instance(part, "wheel", self.wheel, Frame, "a frame such as disk.root")
         check.instance(part, "against", self.against, Plane, "a Plane")
         object.__setattr__(self, "radius", check.positive(part, "radius", self.radius, "m"))
-        object.__setattr__(self, "axis", check.axis(part, "axis", self.axis))
 
     @property
     def rows(self) -> dict[str, tuple[OfState, str]]:
@@ -47,13 +46,14 @@ def _rolling(wheel: Frame, radius: Any, axis: Vector, plane: Plane) -> tuple[OfS
 
     The lowest point is the centre minus the radius along u, the part of the plane's normal that is across the axis.
     """
-    normal, marks = plane.normal, [wheel.moved(offset) for offset in AXES]
+    normal: Any = plane.normal
+    marks = [wheel.moved(offset) for offset in AXES]
 
     def body_axes(q: Any) -> list[Any]:
         centre = q.position(wheel, plane.on)
         return [_minus(q.position(mark, plane.on), centre) for mark in marks]
 
-    def upward(axes: Sequence[Any]) -> tuple[Any, Any]:
+    def upward(axes: ArrayOf[Any]) -> tuple[Any, Any]:
         """(u, its length)"""
         rim = _sum(axis, axes)
         leaning = _dot(rim, normal)
@@ -63,7 +63,7 @@ def _rolling(wheel: Frame, radius: Any, axis: Vector, plane: Plane) -> tuple[OfS
     def height(t: Any, q: Any, v: Any) -> Any:
         return _dot(_minus(q.position(wheel, plane.on), plane.point), normal) - radius * upward(body_axes(q))[1]
 
-    def slip(direction: Sequence[float]) -> OfState:
+    def slip(direction: Numbers) -> OfState:
         def speed(t: Any, q: Any, v: Any) -> Any:
             axes, centre = body_axes(q), q.velocity(wheel, plane.on)
             u, size = upward(axes)
@@ -77,7 +77,7 @@ def _rolling(wheel: Frame, radius: Any, axis: Vector, plane: Plane) -> tuple[OfS
     return height, slip(along), slip(_cross(normal, along))
 
 
-def _across(normal: Sequence[float]) -> tuple[float, ...]:
+def _across(normal: Numbers) -> tuple[float, ...]:
     """A direction in the plane: the world's x axis seen along the normal, or its z axis."""
     start = (1.0, 0.0, 0.0) if abs(normal[0]) < 0.9 else (0.0, 0.0, 1.0)
     along = float(_dot(start, normal))
@@ -86,17 +86,17 @@ def _across(normal: Sequence[float]) -> tuple[float, ...]:
     return tuple(x / size for x in part)
 
 
-def _cross(a: Sequence[float], b: Sequence[float]) -> tuple[float, ...]:
+def _cross(a: Numbers, b: Numbers) -> tuple[float, ...]:
     return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
 
 
-def _minus(a: Sequence[Any], b: Sequence[Any]) -> list[Any]:
+def _minus(a: ArrayOf[Any], b: ArrayOf[Any]) -> list[Any]:
     return [x - y for x, y in zip(a, b, strict=True)]
 
 
-def _dot(a: Sequence[Any], b: Sequence[Any]) -> Any:
+def _dot(a: ArrayOf[Any], b: ArrayOf[Any]) -> Any:
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-def _sum(weights: Sequence[Any], vectors: Sequence[Sequence[Any]]) -> list[Any]:
+def _sum(weights: ArrayOf[Any], vectors: ArrayOf[ArrayOf[Any]]) -> list[Any]:
     return [_dot(weights, [vector[k] for vector in vectors]) for k in range(3)]

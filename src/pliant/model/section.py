@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.outline import OUTLINES, FibreOutline, RectangleOutline, RingOutline
+from pliant.model.walk import field_names, unchecked_copy
 from pliant.scalar import maximum, minimum, tanh
 
 
@@ -48,17 +49,15 @@ class Section:
         """A solid rectangle: height along y (the direction of planar bending) and width along z, m."""
         h = check.positive("Section.rectangle", "height", height, "m")
         b = check.positive("Section.rectangle", "width", width, "m")
-        torsion = _rectangle_torsion(maximum(h, b), minimum(h, b))
         outline = RectangleOutline(height=h, width=b)
-        return cls(A=b * h, Iz=b * h**3 / 12.0, Iy=h * b**3 / 12.0, J=torsion, shear_factor=shear_factor, outline=outline)
+        return cls(**_numbers_of(outline), shear_factor=shear_factor, outline=outline)
 
     @classmethod
     def round(cls, radius: float, shear_factor: float = 0.9) -> Section:
         """A solid circle of the given radius, m."""
         r = check.positive("Section.round", "radius", radius, "m")
-        bending = math.pi * r**4 / 4.0
         outline = RingOutline(outer=r)
-        return cls(A=math.pi * r**2, Iz=bending, Iy=bending, J=2.0 * bending, shear_factor=shear_factor, outline=outline)
+        return cls(**_numbers_of(outline), shear_factor=shear_factor, outline=outline)
 
     @classmethod
     def tube(cls, outer: float, inner: float, shear_factor: float = 0.5) -> Section:
@@ -67,10 +66,36 @@ class Section:
         ri = check.positive("Section.tube", "inner", inner, "m")
         if ri >= ro:
             raise ModelError.of("Section.tube", "inner", f"must be < outer = {ro!r} m", ri)
-        bending = math.pi * (ro**4 - ri**4) / 4.0
-        area = math.pi * (ro**2 - ri**2)
         outline = RingOutline(outer=ro, inner=ri)
-        return cls(A=area, Iz=bending, Iy=bending, J=2.0 * bending, shear_factor=shear_factor, outline=outline)
+        return cls(**_numbers_of(outline), shear_factor=shear_factor, outline=outline)
+
+    @property
+    def follows_outline(self) -> bool:
+        """Whether all numbers are those of a rectangle or a ring, as the builders make them, so that the section can taper."""
+        if not isinstance(self.outline, RectangleOutline | RingOutline):
+            return False
+        return all(getattr(self, name) is not None and math.isclose(float(getattr(self, name)), float(x))
+                   for name, x in _numbers_of(self.outline).items())  # fmt: skip
+
+    def towards(self, other: Section, fraction: Any) -> Section:
+        """The section a fraction of the way to another of the same form: dimensions change linearly. fraction: may be an array."""
+        mixed = {name: getattr(self.outline, name) * (1.0 - fraction) + getattr(other.outline, name) * fraction
+                 for name in field_names(type(self.outline)) or ()}  # fmt: skip
+        outline = unchecked_copy(self.outline, mixed)
+        factors = (self.shear_factor, other.shear_factor)
+        factor = None if None in factors else factors[0] * (1.0 - fraction) + factors[1] * fraction
+        found: Section = unchecked_copy(self, {**_numbers_of(outline), "shear_factor": factor, "outline": outline})
+        return found
+
+
+def _numbers_of(outline: RectangleOutline | RingOutline) -> dict[str, float]:
+    """Area, second moments and torsion constant of a rectangle or a ring."""
+    if isinstance(outline, RectangleOutline):
+        h, b = outline.height, outline.width
+        return {"A": b * h, "Iz": b * h**3 / 12.0, "Iy": h * b**3 / 12.0, "J": _rectangle_torsion(maximum(h, b), minimum(h, b))}
+    ro, ri = outline.outer, outline.inner
+    bending = math.pi * (ro**4 - ri**4) / 4.0
+    return {"A": math.pi * (ro**2 - ri**2), "Iz": bending, "Iy": bending, "J": 2.0 * bending}
 
 
 def _rectangle_torsion(long: float, short: float, terms: int = 40) -> float:

@@ -39,12 +39,18 @@ class SegmentedBeam:
 
     @cached_property
     def parts(self) -> tuple[Beam, ...]:
-        """The segments from the root on. All but the last are the same object; the last carries the payload."""
+        """The segments from the root on. Without a taper, all but the last are the same object; the last carries the payload."""
         modes = segment_modes(self.beam) if self.modes is None else self.modes
         length = self.beam.length / self.segments
         segment = replace(self.beam, length=length, modes=modes, stiffening=self.stiffening, payload=None)
         last = segment if self.beam.payload is None else replace(segment, payload=self.beam.payload)
-        return (*(segment,) * (self.segments - 1), last)
+        if self.beam.tip_section is None:
+            return (*(segment,) * (self.segments - 1), last)
+        sections = [self.beam.along(k * length).section for k in range(self.segments)] + [self.beam.tip_section]
+        return tuple(
+            replace(last if k == self.segments - 1 else segment, section=sections[k], tip_section=sections[k + 1])
+            for k in range(self.segments)
+        )
 
     @property
     def stiffening(self) -> str:
@@ -57,9 +63,11 @@ class SegmentedBeam:
         return self.beam.stiffening if self.beam.stiffening != AUTO else "full" if len(planes) > 1 else "cubic"
 
     def names(self, name: str) -> tuple[str, ...]:
+        """Names of the segments of a beam of this name."""
         return tuple(f"{name}_{k + 1}" for k in range(self.segments))
 
     def places(self, name: str) -> dict[str, Frame]:
+        """The frames at the root and at the tip of the whole beam."""
         names, part = self.names(name), self.parts[-1]
         return {ROOT: Frame(names[0], 0.0), TIP: Frame(names[-1], part.length)}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.parameter import expression_of
-from pliant.scalar import Scalar, below, where
+from pliant.scalar import ArrayOf, Numbers, Scalar, below, where
 
 MOST_CORNERS = 500  # of a table that a formula reads; each corner is an event of the run
 MIN_POINTS = 4  # of a cubic spline whose end conditions follow from its points
@@ -34,8 +34,8 @@ class _Table:
 
     OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("times", "values")
 
-    times: Sequence[float]  # s
-    values: Sequence[float]
+    times: Numbers  # s
+    values: Numbers
 
     def __post_init__(self) -> None:
         _check_table(type(self).__name__, self)
@@ -50,6 +50,7 @@ class PiecewiseConstant(_Table):
 
     @property
     def breakpoints(self) -> tuple[float, ...]:
+        """Times at which the signal jumps, s."""
         return tuple(self.times[1:])
 
     def piece(self, t: float) -> tuple[float, float, float]:
@@ -71,6 +72,7 @@ class PiecewiseLinear(_Table):
 
     @property
     def breakpoints(self) -> tuple[float, ...]:
+        """Times at which its slope jumps, s."""
         return tuple(self.times)
 
     def piece(self, t: float) -> tuple[float, float, float]:
@@ -100,7 +102,7 @@ class PiecewiseSmooth(_Table):
 
     OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("times", "values", "corners")
 
-    corners: Sequence[float] = ()  # times at which the signal or its slope jumps
+    corners: Numbers = ()  # times at which the signal or its slope jumps
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -114,6 +116,7 @@ class PiecewiseSmooth(_Table):
 
     @property
     def breakpoints(self) -> tuple[float, ...]:
+        """Times at which a derivative jumps, s."""
         return tuple(sorted({*self.times, *self._ends}))
 
     def piece(self, t: float) -> tuple[float, ...]:
@@ -161,7 +164,7 @@ class Formula:
     PRESENCE: ClassVar[tuple[str, ...]] = ("breakpoints",)
 
     function: Callable[..., Any]
-    breakpoints: tuple[float, ...] = ()
+    breakpoints: Numbers = ()
     text: str = ""  # the formula as written, if it came from a file
 
     def __post_init__(self) -> None:
@@ -181,7 +184,7 @@ class Prescribed:
     PRESENCE: ClassVar[tuple[str, ...]] = ("breakpoints",)
 
     function: Callable[..., Any]
-    breakpoints: tuple[float, ...] = ()
+    breakpoints: Numbers = ()
     text: str = ""
 
     def __post_init__(self) -> None:
@@ -204,6 +207,7 @@ class MotionTable(_Table):
 
     @property
     def breakpoints(self) -> tuple[float, ...]:
+        """Times at which a derivative jumps, s."""
         return tuple(self.times[1:-1])
 
     def piece(self, t: float) -> tuple[float, ...]:
@@ -266,7 +270,7 @@ def _check_table(part: str, table: Any) -> None:
     object.__setattr__(table, "values", values)
 
 
-def _chosen(table: Any, x: Scalar, corners: Sequence[float], pieces: Sequence[Scalar]) -> Scalar:
+def _chosen(table: Any, x: Scalar, corners: Numbers, pieces: ArrayOf[Scalar]) -> Scalar:
     """The piece that contains x: pieces[k] below corners[k], the last piece beyond all corners."""
     if len(corners) > MOST_CORNERS:
         rule = f"must be at most {MOST_CORNERS} in a table that a formula reads"
@@ -277,7 +281,7 @@ def _chosen(table: Any, x: Scalar, corners: Sequence[float], pieces: Sequence[Sc
     return value
 
 
-def _spline_through(times: Sequence[float], values: Sequence[float]) -> Any:
+def _spline_through(times: Numbers, values: Numbers) -> Any:
     from scipy.interpolate import CubicSpline
 
     return CubicSpline(times, values)
@@ -289,6 +293,6 @@ def _cubic(spline: Any, t: float) -> tuple[float, ...]:
     return (*(float(c) for c in spline.c[::-1, k]), float(spline.x[k]))
 
 
-def _last_at_or_before(times: Sequence[float], t: float) -> int:
+def _last_at_or_before(times: Numbers, t: float) -> int:
     """Index of the last time <= t, or -1."""
     return bisect_right(times, t) - 1

@@ -59,6 +59,7 @@ class Strut:
 
     @property
     def frames(self) -> tuple[Frame, Frame]:
+        """The frames at its ends."""
         return self.a, self.b
 
     @property

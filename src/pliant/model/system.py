@@ -11,6 +11,7 @@ from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.beam import AUTO, Beam
 from pliant.model.body import ROOT, TIP, Body
+from pliant.model.check import Axis
 from pliant.model.closure import (
     CLOSURE_TOLERANCE,
     MULTIPLIERS,
@@ -45,6 +46,7 @@ from pliant.model.strut import Strut, strut_force
 from pliant.model.telescopic import TelescopicBeam
 from pliant.results import rich_display
 from pliant.results.result import Result
+from pliant.scalar import ArrayOf, Numbers
 
 BODIES: dict[str, type[Body]] = {"beam": Beam, "telescopic": TelescopicBeam, "rigid": RigidBody}
 PAYLOAD = " payload"  # suffix that makes a payload's name from its beam's name
@@ -68,6 +70,7 @@ class Link:
 
     @property
     def mode_labels(self) -> tuple[str, ...]:
+        """Names of the body's modal coordinates."""
         return self.body.mode_labels
 
     @property
@@ -95,6 +98,7 @@ class Link:
 
     @property
     def start_rates(self) -> tuple[float, ...]:
+        """Rates at the start, in the order of `rates`."""
         own = (length.rate for length in self.body.lengths.values())
         return (*self.joint.start_rates, *own, *(float(self.initial_rates.get(name, 0.0)) for name in self.mode_labels))
 
@@ -105,6 +109,7 @@ class Link:
 
     @property
     def rates(self) -> tuple[str, ...]:
+        """Names of this link's rates, joint first."""
         return (*(n for m in self.joint.motions for n in m.rates), *self.own_labels)
 
     def started(self, q: Mapping[str, float], v: Mapping[str, float]) -> Link:
@@ -157,8 +162,11 @@ class System:
     OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("name", "segmented", "held", "problem", "undriven")
     ADDED_LATER: ClassVar[tuple[str, ...]] = ("held", "problem", "undriven", "baumgarte")
 
+    # Of a file: by SI unit, the unit in which it writes such numbers, and its size. Not annotated, since it is no part of a model.
+    shown_units = dict[str, tuple[str, float]]()  # noqa: RUF012 - replaced, never changed
+
     name: str
-    gravity: Sequence[float]  # m/s^2
+    gravity: Numbers  # m/s^2
     # Relative to the mechanism's size (or 1 rad). A constraint row that other rows imply to within this tolerance is dropped; its
     # residual must then stay within the tolerance during the run.
     closure_tolerance: float = CLOSURE_TOLERANCE
@@ -274,6 +282,7 @@ class System:
         return BodyHandle(name, body)
 
     def handle(self, name: str) -> BodyHandle:
+        """The handle of a body by its name, as `add` returned it."""
         name = name if isinstance(name, str) else str(name)
         if name in self.segmented:
             return BodyHandle(name, self.segmented[name])
@@ -320,7 +329,7 @@ class System:
         self.links |= {name: link.started(q, v) for name, link in self.links.items()}
         return errors
 
-    def force(self, name: str, at: Frame, vector: Sequence[Any], expressed: str = "world") -> None:
+    def force(self, name: str, at: Frame, vector: ArrayOf[Any], expressed: str = "world") -> None:
         """Apply a force at a frame: two or three components in N, each a number, a signal or a function of (t, q, v).
 
         expressed: "world" or "body", the axes of the components.
@@ -424,14 +433,14 @@ class System:
         a: Frame | str,
         b: Frame | str | None = None,
         *,
-        axis: Any = "z",
+        axis: Axis = "z",
         length: Any = None,
         ratio: float | None = None,
         motion: Any = None,
         by: str = MULTIPLIERS,
         stiffness: float | None = None,
         damping: float = 0.0,
-        other_axis: Any = "z",
+        other_axis: Axis = "z",
         friction: Frictions = None,
         backlash: Backlash | None = None,
     ) -> None:
@@ -489,13 +498,13 @@ class System:
         self._check_new_name(closure.name)
         self.closures[closure.name] = closure
 
-    def roll(self, name: str, wheel: Frame, radius: float, against: Plane, axis: Any = "z") -> None:
+    def roll(self, name: str, wheel: Frame, radius: float, against: Plane, axis: Axis = "z") -> None:
         """Let a wheel roll on a plane without slip and without leaving it.
 
         wheel: a frame at its centre; axis: of its rim, in the axes of its body. Three constraints: "name height" holds the rim on
         the plane, "name along" and "name across" hold the speed of its lowest point at zero.
         """
-        made = Wheel(name, wheel, radius, against, axis)
+        made = Wheel(name, wheel, radius, against, check.axis(f"wheel {name!r}", "axis", axis))
         self._check_held_frames(f"wheel {name!r}", wheel, against.on)
         for row, (formula, kind) in made.rows.items():
             self._hold_formula(FormulaClosure(row, row, None, formula=Formula(formula), nonholonomic=kind != HOLONOMIC, wheel=made))
@@ -612,10 +621,12 @@ class System:
 
     @property
     def mass(self) -> float:
+        """Mass of all bodies without payloads, kg."""
         return sum(link.body.mass for link in self.links.values())
 
     @property
     def degrees_of_freedom(self) -> int:
+        """The number of rates that are not prescribed; loops are not counted."""
         return sum(len(link.rates) - len(link.prescribed) for link in self.links.values())
 
     @property
@@ -752,7 +763,7 @@ def _taken(joint: Joint, fields: Mapping[str, str], numbers: Iterator[float]) ->
 
 
 def _components(part: str, vector: Any) -> tuple[Signal, Signal, Signal]:
-    if isinstance(vector, str) or not isinstance(vector, Sequence) or len(vector) not in (2, 3):
+    if not check.several(vector) or len(vector) not in (2, 3):
         raise ModelError.of(part, "vector", "must have 2 or 3 components", vector)
     clean = [signal(part, f"vector[{k}]", item) for k, item in enumerate(vector)]
     return (clean[0], clean[1], clean[2] if len(clean) == 3 else Constant(0.0))

@@ -97,10 +97,12 @@ class TelescopicBeam:
 
     @property
     def mode_sets(self) -> tuple[ModeSet, ...]:
+        """The sets of modes, also if one was given alone."""
         return tuple(self.modes)  # type: ignore[arg-type]
 
     @property
     def dampings(self) -> tuple[Damping, ...]:
+        """The kinds of damping, also if one was given alone."""
         return tuple(self.damping)  # type: ignore[arg-type]
 
     @property

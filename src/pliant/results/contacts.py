@@ -41,6 +41,7 @@ class ContactRecord:
 
     @property
     def duration(self) -> float:
+        """How long the contact lasted, s."""
         return self.end - self.begin
 
     @property
@@ -75,6 +76,7 @@ class ContactTable(tuple[ContactRecord, ...]):
     """The contacts of a run in the order in which they began; it prints as a table."""
 
     def of(self, pair: str) -> ContactTable:
+        """The contacts of one pair."""
         return ContactTable(record for record in self if record.pair == pair)
 
     def to_csv(self, path: str | Path) -> None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pliant.results.contacts import ContactTable
 from pliant.results.drawing import Drawing
 from pliant.results.ledger import Extremes
+from pliant.results.shown_units import ShownUnits
 from pliant.results.state import FinalState
 
 if TYPE_CHECKING:  # xarray takes half a second to import
@@ -30,7 +31,10 @@ class EventRecord:
 
 @dataclass(frozen=True, eq=False)
 class ResultContents:
-    """Rows over time with names and units, and all that is known of the run besides them."""
+    """Rows over time with names and units, and all that is known of the run besides them.
+
+    What may be None is typed `| Any`, so that code that knows it to be there need not ask.
+    """
 
     name: str
     time: NDArray[np.float64]
@@ -43,13 +47,19 @@ class ResultContents:
     interrupted: bool = False
     stats: Mapping[str, Any] = field(default_factory=dict)
     drawing: Drawing | None = None  # the drawing of the mechanism; None in files of older versions
-    final_state: FinalState | None = None  # state at the end, from which a run can continue; None if nothing was integrated
+    final_state: FinalState | Any = None  # state at the end, from which a run can continue; None if nothing was integrated
     make_provenance: Callable[[], Mapping[str, Any]] | None = None  # returns the provenance
     # Sentences about what to consider before relying on the numbers, although the run was completed
     warnings: tuple[str, ...] = ()
-    extremes: Extremes | None = None  # extremes of the ledger and of loads between saved rows
+    extremes: Extremes | Any = None  # extremes of the ledger and of loads between saved rows
     parameters: dict[str, float] = field(default_factory=dict)  # values of the System's parameters in this run, SI
-    sections: xarray.Dataset | None = None  # section forces and stresses of the beams, if added by `with_sections`
+    sections: xarray.Dataset | Any = None  # section forces and stresses of the beams, if added by `with_sections`
+
+    @property
+    def shown_units(self) -> ShownUnits:
+        """By SI unit, the unit in which tables and plots show such numbers, and its size: as the model file writes them."""
+        known = self.provenance.get("settings", {}).get("shown_units", {})
+        return {si: (str(unit), float(size)) for si, (unit, size) in known.items()}
 
     @cached_property
     def provenance(self) -> Mapping[str, Any]:

@@ -98,10 +98,12 @@ class Drawing:
             vars(self).pop(_MAKE, None)  # another thread may have removed it already
 
     def to_json(self) -> str:
+        """As text."""
         return json.dumps(asdict(self), default=lambda array: array.tolist(), separators=(",", ":"))
 
     @classmethod
     def from_json(cls, text: str) -> Drawing:
+        """From the text of `to_json`."""
         plain = json.loads(text)
         return cls(
             gravity=tuple(plain["gravity"]),

@@ -52,10 +52,12 @@ class Extremes:
         )
 
     def to_json(self) -> str:
+        """As text."""
         return json.dumps(asdict(self))
 
     @classmethod
     def from_json(cls, text: str) -> Extremes:
+        """From the text of `to_json`."""
         plain = json.loads(text)
         given = {str(name): (float(energy), float(t)) for name, (energy, t) in plain["given"].items()}
         idle = tuple(str(name) for name in plain.get("idle", ()))  # older files list none

@@ -130,6 +130,7 @@ class Result(ResultContents, ReadByName):
 
     @cached_property
     def ledger(self) -> Ledger:
+        """The energy of every part and the work of every source over time."""
         if not self.keeps(*IN_LEDGER):
             rule = f"must contain {', '.join(IN_LEDGER)} for an energy ledger"
             raise ModelError.of(f"result {self.name!r}", "keep", rule, list(self.values))

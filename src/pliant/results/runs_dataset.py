@@ -6,6 +6,7 @@ from typing import Any
 
 import xarray
 
+from pliant.errors import UnknownNameError
 from pliant.results.reading import DIMENSIONS, find
 
 LABELLED = {dim for dims in DIMENSIONS.values() for dim in dims}
@@ -23,9 +24,25 @@ class RunsDataset(xarray.Dataset):  # type: ignore[no-untyped-call]  # of xarray
         try:
             return super().__getitem__(key)
         except KeyError:
-            if not all(isinstance(word, str) for word in (key if isinstance(key, tuple) else (key,))):
+            if not _is_named(key):
                 raise
+        name, places = self._find(key)
+        return super().__getitem__(name).isel(places)
+
+    def __contains__(self, key: object) -> bool:
+        if super().__contains__(key) or not _is_named(key):
+            return super().__contains__(key)
+        try:
+            return bool(self._find(key))
+        except UnknownNameError:
+            return False
+
+    def _find(self, key: Any) -> tuple[str, dict[str, int]]:
         dimensions = {str(name): [str(dim) for dim in own.dims if dim in LABELLED] for name, own in self.data_vars.items()}
         labels = {dim: self.coords[dim].values.tolist() for dim in LABELLED if dim in self.coords}
         name, places = find("dataset", key, labels, dimensions)
-        return super().__getitem__(name).isel(dict(zip(dimensions[name], places, strict=False)))
+        return name, dict(zip(dimensions[name], places, strict=False))
+
+
+def _is_named(key: object) -> bool:
+    return all(isinstance(word, str) for word in (key if isinstance(key, tuple) else (key,)))

@@ -88,6 +88,7 @@ class FinalState:
         return entry, replace(one)
 
     def to_json(self) -> str:
+        """As text."""
         closed = {pair: [entry, asdict(one)] for pair, (entry, one) in self.closed.items()}
         labels = {name: list(names) for name, names in self.labels.items() if name in (*LAYOUT, ENTRIES)}
         return json.dumps({"t": self.t, "y": self.y.tolist(), "closed": closed, "labels": labels,
@@ -97,6 +98,7 @@ class FinalState:
 
     @classmethod
     def from_json(cls, text: str) -> FinalState:
+        """From the text of `to_json`."""
         plain = json.loads(text)
         closed = {pair: (float(entry), _ongoing(one)) for pair, (entry, one) in plain["closed"].items()}
         y = np.array(plain["y"], dtype=np.float64)

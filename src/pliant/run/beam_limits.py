@@ -8,6 +8,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.beams.quadrature import nodes
+from pliant.beams.ritz import rigidities
 from pliant.beams.shapes import Shapes
 from pliant.beams.stability import PLANES, buckling_load, first_frequency
 from pliant.dynamics.body import BeamBody
@@ -62,18 +64,22 @@ class UniformBeamLimits(BeamLimits):
         """For each plane in which the beam bends from a clamped root: the slope of its shapes under a moment at the tip, as a
         fraction of the beam's own, M l / (E I)."""
         found = {}
-        for plane, axis, second in zip(PLANES, (2, 1), (self.beam.section.Iz, self.beam.section.Iy), strict=True):
+        for plane, axis in zip(PLANES, (2, 1), strict=True):
             slopes = self.shapes.rotation(np.array([self.beam.length]))[0, axis]
-            if np.any(slopes) and plane not in self.turning and second is not None:
-                exact = self.beam.length / (self.beam.material.E * second)
-                found[plane] = float(slopes @ np.linalg.solve(self.stiffness, slopes) / exact)
+            if np.any(slopes) and plane not in self.turning:
+                found[plane] = float(slopes @ np.linalg.solve(self.stiffness, slopes) / self._compliance(plane))
         return found
 
     @cached_property
     def stretch(self) -> Floats | None:
-        """The mean axial force E A u(l) / l for a unit of each coordinate, N; None if the beam has no axial coordinates."""
+        """The axial force E A u(l) / l for a unit of each coordinate, N; None if the beam has no axial coordinates."""
         elongation = self.shapes.displacement([self.beam.length])[0, 0]
-        return self.beam.material.E * self.beam.section.A / self.beam.length * elongation if np.any(elongation) else None
+        return elongation / self._compliance("axial") if np.any(elongation) else None
+
+    def _compliance(self, kind: str) -> float:
+        """int dx / (E I) or int dx / (E A)."""
+        x, weight = nodes(np.array([0.0, self.beam.length]))
+        return float(np.sum(weight / rigidities(self.beam.along(x))[kind]))
 
     @cached_property
     def first_frequency(self) -> float:

@@ -25,6 +25,7 @@ from pliant.run.mechanism import AnySystem, mechanism_of
 from pliant.run.prepare import Compiled, compile_system
 from pliant.run.provenance import Provenance
 from pliant.run.simulate import simulate
+from pliant.scalar import Numbers
 
 if TYPE_CHECKING:
     from pliant.run.task_path import Path
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 ELASTIC = ("integrated", "quasi-static", "prescribed")
 
-Motion = Callable[..., Any] | Prescribed | MotionTable | tuple[Sequence[float], Sequence[float]]
+Motion = Callable[..., Any] | Prescribed | MotionTable | tuple[Numbers, Numbers]
 
 NEWTON_STEPS = 30
 NEWTON_TOLERANCE = 1e-13  # of the largest modal force: the level of round-off

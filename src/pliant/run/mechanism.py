@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
 from pliant.errors import ModelError
+from pliant.files.reader import Model, load_model
 from pliant.model.answers import answer
 from pliant.model.system import System
 from pliant.run.by_identity import ByIdentity
 
-if TYPE_CHECKING:
-    from pliant.files.reader import Model
-
-AnySystem: TypeAlias = "System | Model | str | Path"
+AnySystem = System | Model | str | Path
 
 
 def mechanism_of(given: Any, caller: str) -> System:
     """The System that a call is about, with the efforts of its inverse problem if it has one."""
     if isinstance(given, System):
         return given if given.problem is None else _driven(given)
-    from pliant.files.reader import Model, load_model  # most calls need no files
-
     model = load_model(given) if isinstance(given, (str, Path)) else given
     if not isinstance(model, Model):
         rule = "must be a System (a Compiled can only be run), a Model or the path of a model file"

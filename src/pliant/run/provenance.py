@@ -40,6 +40,7 @@ class Provenance:
     def _data(self) -> Mapping[str, Any]:
         plain = {name: _plain(value) for name, value in {**self._settings, **self._more}.items()}
         plain |= {"parameters": self._parameters} if self._parameters else {}
+        plain |= {"shown_units": dict(self.system.shown_units)} if self.system.shown_units else {}
         model = _model(self.system, {**self._settings, "t_start": self._began}, self._parameters)
         return {"version": VERSION, **model, "settings": {**plain, "first_start": self._began}}
 

@@ -43,6 +43,7 @@ from pliant.run.save_times import Every, Times, check_rows, save_plan, save_wind
 from pliant.run.saved_run import SavedRun, mechanism_words
 from pliant.run.starts import AnyStart, check_start, lightened, start_named
 from pliant.run.to_file import RowStream, check_target
+from pliant.scalar import Numbers
 
 if TYPE_CHECKING:  # casadi and LLVM are imported when a run begins
     from pliant.integrate.memory.phase_tables import PiecesOfTime
@@ -69,7 +70,7 @@ def simulate(
     t_end: float,
     *,
     method: Method | type[Method] | str | None = AUTO,
-    save: Every | float | Sequence[float] | str | None = None,
+    save: Every | float | Numbers | str | None = None,
     t_start: float = 0.0,
     start: AnyStart = None,
     formulation: str = "articulated",
@@ -140,7 +141,7 @@ def run_to_end(
     t_end: float,
     *,
     method: Method | type[Method] | str | None,
-    save: Every | float | Sequence[float] | str | None,
+    save: Every | float | Numbers | str | None,
     t_start: float,
     start: AnyStart,
     formulation: str,

@@ -27,6 +27,7 @@ from pliant.integrate.status import AT_EVENT, AT_STOP, PAUSED, STATUS_OF_CODE, S
 from pliant.integrate.time_pieces import TimePieces
 from pliant.model import check
 from pliant.model.refused import refuse_controllers
+from pliant.results.contacts import ContactTable
 from pliant.results.contents import EventRecord
 from pliant.results.kept import checked_names
 from pliant.results.result import Result
@@ -239,6 +240,34 @@ class SteppedRun:
         events = self._traced.events
         met = [*self._stepper.logged(), *self._stepper.noted(self._t)]
         return tuple(EventRecord(event.t, events[event.index].name, event.direction) for event in met)
+
+    # names of a result
+
+    @property
+    def time(self) -> float:
+        """The present time, s."""
+        return self._t
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """The values of all parameters, as `inputs`."""
+        return self.inputs
+
+    @property
+    def contacts(self) -> ContactTable:
+        """The contacts so far, as `result()` has them."""
+        return self._so_far("contacts").contacts
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What to consider about the run so far, as `result()` has it."""
+        return self._so_far("warnings").warnings
+
+    def _so_far(self, what: str) -> Result:
+        if self._stream is not None:
+            rule = f"must be left out to read {what} during a run, because the result completes the file"
+            raise ModelError.of("start", "to", rule, self)
+        return self.result()
 
     @by_one_thread
     def observe(self) -> Observation:

@@ -29,6 +29,7 @@ from pliant.model.rigid import RigidBody
 from pliant.model.system import PAYLOAD, System
 from pliant.model.telescopic import EXTENSION, TelescopicBeam
 from pliant.results.drawing import GROUND, BodyDrawing, ContactDrawing, Drawing, Field, Spot
+from pliant.scalar import Numbers
 from pliant.show.tangent import slope_weights
 
 Floats = NDArray[np.float64]
@@ -111,12 +112,12 @@ def _units(system: System) -> dict[str, str]:
 class _Points:
     """Numbered points; coincident positions share one number."""
 
-    def __init__(self, *points: Sequence[float]) -> None:
+    def __init__(self, *points: Numbers) -> None:
         self._points: list[Floats] = []
         for point in points:
             self.add(point)
 
-    def add(self, point: Sequence[float]) -> int:
+    def add(self, point: Numbers) -> int:
         new = np.array(point, dtype=np.float64)
         for k, known in enumerate(self._points):
             if np.max(np.abs(known - new)) <= SAME_POINT:

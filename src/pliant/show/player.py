@@ -24,6 +24,7 @@ from pliant.results.drawing import GROUND, BodyDrawing
 from pliant.results.result import Result
 from pliant.results.rich_display import pages_by
 from pliant.results.sections import warnings_of_sections
+from pliant.results.shown_units import ShownUnits
 from pliant.show.animation import pleasant_speed
 from pliant.show.plot.energy import by_kind
 from pliant.show.plot.over_time import deflections, grouped
@@ -249,13 +250,14 @@ def _plain(array: Floats) -> list[float]:
 
 
 def _panels(result: Result) -> list[Panel]:
-    panels = [_panel(f"{quantity}s" if quantity != "quaternion" else "quaternions", unit, [(n, result[n]) for n in names])
-              for (quantity, unit), names in grouped(result, list(result.labels["coordinate"])).items()]  # fmt: skip
+    groups = grouped(result, list(result.labels["coordinate"])).items()
+    panels = [_panel(f"{quantity}s", unit, [(n, result[n]) for n in names], shown=result.shown_units)
+              for (quantity, unit), names in groups]  # fmt: skip
     if np.any(np.nan_to_num(result.values["tip_deflection"])):
         found = deflections(result)
         tips = [(f"{body} {axis}" if len(found) > 1 else body, values)
                 for axis, series in found.items() for body, values in series]  # fmt: skip
-        panels.append(_panel("tip deflection, body axes", "m", tips))
+        panels.append(_panel("tip deflection, body axes", "m", tips, shown=result.shown_units))
     for title, name, dimension, unit in (
         ("contact force", "normal_force", "pair", "N"),
         ("effort of drives", "effort", "drive", "N m or N"),
@@ -269,9 +271,12 @@ def _panels(result: Result) -> list[Panel]:
     return [replace(p, title=f"{p.title}, {p.unit}") if titles.count(p.title) > 1 else p for p in panels]
 
 
-def _panel(title: str, unit: str, series: list[tuple[str, Floats]], marks: tuple[tuple[float, float, int], ...] = ()) -> Panel:
+def _panel(
+    title: str, unit: str, series: list[tuple[str, Floats]], marks: tuple[tuple[float, float, int], ...] = (),
+    shown: ShownUnits | None = None,
+) -> Panel:  # fmt: skip
     left_out = len(series) - MOST_SERIES
-    factor, name = prefixed(unit, [*(values for _, values in series), np.array([value for _, value, _ in marks])])
+    factor, name = prefixed(unit, [*(values for _, values in series), np.array([value for _, value, _ in marks])], shown)
     more = f", and {left_out} more" if left_out > 0 else ""
     kept = tuple((t, value / factor, k) for t, value, k in marks if k < MOST_SERIES)
     return Panel(title, name + more, [(label, values / factor) for label, values in series[:MOST_SERIES]], kept)

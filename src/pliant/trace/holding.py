@@ -42,6 +42,7 @@ AT_REST = 1e-9  # m/s^2: added to that bound
 SMALLEST_FORCE = 1e-30  # N: replaces a strength of zero
 NEWTON_STEPS = 6  # for the loads of joints: quadratic, and from one side (see `_loads`)
 UNSOLVED = 1e-9  # of a joint's load: the residual that these steps may leave in its equation
+HARDLY_LOADED = 1e-3  # of all loads: a smaller one, as where it reverses, is no measure of that, being round-off of the others
 
 
 @dataclass(frozen=True)
@@ -250,7 +251,8 @@ def _loads(
         loads = [load + step for load, step in zip(loads, _eliminated(matrix, missed), strict=True)]
     sizes, slopes = _sizes(tracer, rubbers, loads)
     missed = [rubbers[i].preload + _pressed(places[i], base, reach, sizes, slopes)[0] - loads[i] for i in count]
-    off = total(absolute(x) / maximum(absolute(load), SMALLEST_FORCE) for x, load in zip(missed, loads, strict=True))
+    least = maximum(HARDLY_LOADED * total(absolute(load) for load in loads), SMALLEST_FORCE)
+    off = total(absolute(x) / maximum(absolute(load), least) for x, load in zip(missed, loads, strict=True))
     feedback = [[_bound(part, reach, slopes, j) for j in count] for part in places]
     return loads, where(off > UNSOLVED, -1.0, 1.0 - _spectral_bound(feedback))
 

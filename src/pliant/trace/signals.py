@@ -25,7 +25,7 @@ from pliant.model.motor import COMMAND, MotorDrive
 from pliant.model.parameter import evaluated, expression_of
 from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, PiecewiseSmooth, Prescribed, Signal
 from pliant.model.system import System
-from pliant.scalar import maximum, minimum
+from pliant.scalar import Numbers, maximum, minimum
 from pliant.trace.formulas import NamedScalars, called
 from pliant.trace.joint_friction import JOINT_GRIPS, JointGrips, count_of_grips
 from pliant.trace.layout import PIECES, STOPS, ContactEntries, Flags, ParameterOwner, Pieces, Window, slices
@@ -233,7 +233,7 @@ class Signals:
         bodies, moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
         return strut_states(self.tree, self.system.struts.values(), self.q, self.v, bodies, moving)
 
-    def _clock(self, breakpoints: Sequence[float]) -> Scalar:
+    def _clock(self, breakpoints: Numbers) -> Scalar:
         """Time as a formula with breakpoints may see it: strictly inside the present piece."""
         return minimum(maximum(self.t, self.p[0]), self.p[1]) if breakpoints else self.t
 

@@ -45,6 +45,7 @@ class Method:
 
     @property
     def order(self) -> int:
+        """The order of convergence."""
         return self.tableau.order
 
     @property

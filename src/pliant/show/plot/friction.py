@@ -43,6 +43,7 @@ def friction(result: Result, names: Sequence[str] | None = None, *, ax: Any = No
         lines(
             panels[-2], result.time, [(name, result["joint_friction", name]) for name in joints], "friction of joints", "N or N m"
         )
-        lines(panels[-1], result.time, [(name, result["joint_slip", name]) for name in joints], "slip of joints", "m/s")
+        slips = [(name, result["joint_slip", name]) for name in joints]
+        lines(panels[-1], result.time, slips, "slip of joints", "m/s", result.shown_units)
     panels[0].set_title(f"{result.name}: friction")
     return made

@@ -55,7 +55,7 @@ def _drawn(result: Result, plot: str, quantities: Sequence[str], asked: Sequence
         series = [(part, sizes[:, known.index(part)]) for part in parts]
         largest = {part: noted[quantity][part] for part in parts if part in noted.get(quantity, {})}
         every = [*(of for _, of in series), np.array([size for size, _ in largest.values()])]
-        factor, name = prefixed(unit, every)
+        factor, name = prefixed(unit, every, result.shown_units)
         lines(panel, result.time, [(part, of / factor) for part, of in series], SHOWN[quantity], name)
         for k, (part, of) in enumerate(series):
             if part in largest:

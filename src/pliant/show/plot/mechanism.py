@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from pliant.errors import ModelError
 from pliant.results.result import Result
 from pliant.results.table import AXES
+from pliant.scalar import Numbers
 from pliant.show.plot.sketch import Sketch
 from pliant.show.plot.style import INK, MOST_LINES, Size, entitle, figure, legend, look, styled
 from pliant.show.scene import Scene
@@ -30,7 +30,7 @@ NEAR, TALL, MARGIN = 0.6, 4.0, 0.9  # inches: smallest and largest height of a p
 @styled
 def mechanism(
     result: Result,
-    times: Sequence[float] | None = None,
+    times: Numbers | None = None,
     scale: float = 1.0,
     time: float | None = None,
     *,
@@ -58,8 +58,6 @@ def mechanism(
     for panel, t in zip(panels, chosen, strict=True):
         sketch.prepare(panel)
         sketch.draw(panel, float(t))
-        if labels:
-            sketch.label(panel, float(t))
         panel.set_title(f"{t:.4g} s", loc="left")
         if scene.flat:
             panel.label_outer()
@@ -68,6 +66,8 @@ def mechanism(
         panels[0].set_title(f"{title}, {chosen[0]:.4g} s", loc="left")
     else:
         entitle(made, panels, title, ax)
+    for panel, t in zip(panels, chosen if labels else (), strict=labels):  # last, for names take places in the final layout
+        sketch.label(panel, float(t))
     return made
 
 
@@ -118,7 +118,7 @@ def paths(result: Result, *, ax: Any = None, figsize: Size = None) -> Figure:
     return made
 
 
-def _times(result: Result, times: Sequence[float]) -> Floats:
+def _times(result: Result, times: Numbers) -> Floats:
     chosen = np.array([_number("times", t) for t in np.atleast_1d(np.asarray(times, dtype=object))])
     begin, end = float(result.time[0]), float(result.time[-1])
     slack = 1e-9 * (end - begin)

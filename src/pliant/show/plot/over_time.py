@@ -25,7 +25,7 @@ def coordinates(result: Result, names: Sequence[str] | None = None, *, ax: Any =
     groups = grouped(result, list(result.labels["coordinate"]) if names is None else list(names))
     figure, panels = column(len(groups), ax=ax, figsize=figsize)
     for panel, ((quantity, unit), group) in zip(panels, groups.items(), strict=True):
-        lines(panel, result.time, [(name, result[name]) for name in group], quantity, unit)
+        lines(panel, result.time, [(name, result[name]) for name in group], quantity, unit, result.shown_units)
     panels[0].set_title(f"{result.name}: coordinates")
     return figure
 
@@ -52,7 +52,7 @@ def tip_deflection(result: Result, bodies: Sequence[str] | None = None, *, ax: A
     found = deflections(result, bodies)
     figure, panels = column(len(found), ax=ax, figsize=figsize)
     for panel, (axis, series) in zip(panels, found.items(), strict=True):
-        lines(panel, result.time, series, f"deflection along {axis}", "m")
+        lines(panel, result.time, series, f"deflection along {axis}", "m", result.shown_units)
     panels[0].set_title(f"{result.name}: elastic deflection of the tips, body axes")
     return figure
 

@@ -21,7 +21,7 @@ def overview(result: Result, *, ax: Any = None, figsize: Size = None) -> Figure:
     pairs = list(result.labels["pair"])
     figure, panels = column(len(groups) + bool(pairs) + 2, height=2.2, ax=ax, figsize=figsize)
     for panel, ((quantity, unit), group) in zip(panels, groups.items(), strict=False):
-        lines(panel, result.time, [(name, result[name]) for name in group], quantity, unit)
+        lines(panel, result.time, [(name, result[name]) for name in group], quantity, unit, result.shown_units)
     if pairs:
         draw_forces(result, panels[-3])
     draw_energies(result, panels[-2])

@@ -47,12 +47,12 @@ def _draw(result: Result, axes: Any, name: str) -> Any:
     from matplotlib.collections import LineCollection
 
     q, v, unit = result[name], result.rate(name), unit_of(result, name)
-    (to_q, of_q), (to_v, of_v) = prefixed(unit, [q]), prefixed(unit, [v])
+    (to_q, of_q), (to_v, of_v) = (prefixed(own, [of], result.shown_units) for own, of in ((unit, q), (f"{unit}/s", v)))
     path = np.stack([q / to_q, v / to_v], axis=1)
     pieces = list(np.stack([path[:-1], path[1:]], axis=1))
     drawn = axes.add_collection(LineCollection(pieces, array=result.time[:-1], cmap="viridis", linewidth=1.0))
     axes.plot(*path[0], "o", color=INK, markersize=4.5, zorder=3)
     axes.plot(*path[-1], "s", color=INK, markerfacecolor="white", markersize=4.5, zorder=3)
     axes.autoscale()
-    axes.set(xlabel=f"{name}, {of_q}", ylabel=f"its rate, {of_v}/s")
+    axes.set(xlabel=f"{name}, {of_q}", ylabel=f"its rate, {of_v}")
     return drawn

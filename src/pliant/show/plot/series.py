@@ -109,7 +109,7 @@ def _kind(column: Column, own: str) -> str:
 def _draw(row: Any, quantity: tuple[str, str], group: Sequence[tuple[str, Result, Column]], reference: Result | None,
           window: tuple[float, float] | None, many: int) -> None:  # fmt: skip
     curves = [(label, *_values(run, column, reference)) for label, run, column in group]
-    factor, unit = prefixed(quantity[1], [values for _, _, values in curves])
+    factor, unit = prefixed(quantity[1], [values for _, _, values in curves], group[0][1].shown_units)
     for k, (label, time, values) in enumerate(curves[: MOST_LINES if many == 1 else None]):
         for panel in row:
             panel.plot(time, values / factor, label=label if k < MOST_LINES else None, **_look(k, many))

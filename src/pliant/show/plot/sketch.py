@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.results.drawing import GROUND, BodyDrawing
+from pliant.results.shown_units import shown_unit
 from pliant.results.table import AXES
+from pliant.show.plot.labels import Labels
 from pliant.show.plot.style import ALARM, INK, PALETTE, QUIET
 from pliant.show.scene import Scene, matrices
 
@@ -25,7 +27,6 @@ ARROW = 0.25  # length of the longest force arrow, as a fraction of the largest 
 GRAVITY = 0.18  # length of the arrow of gravity in a spatial picture, as a fraction of the largest extent
 CORNER, ARROW_POINTS = np.array([-12.0, -16.0]), 11.0  # points: the middle of that of a planar one, and half its length
 AXIS_LENGTH, SHORT = 0.09, 0.02  # of a frame's arrows, and of a body that has no length to name, as fractions of the largest extent
-ABOVE = 9.0  # points from a link to its name
 IN_PLANE = 1e-6  # part of gravity in the plane of a picture, below which it is normal to it
 BLOCK = 100  # times whose positions are computed at once
 LEAST_ROOM, LEAST_DEPTH = 0.12, 0.45  # smallest width of a planar and of a spatial picture, as fractions of the largest extent
@@ -50,7 +51,11 @@ class Sketch:
 
     def prepare(self, panel: Any) -> None:
         """Limits, equal scales, names and units of the axes, and the ground."""
-        names = [f"{AXES[k]}, m" for k in self.axes]
+        size, unit = shown_unit("m", self.scene.result.shown_units)
+        names = [f"{AXES[k]}, {unit}" for k in self.axes]
+        for axis in (panel.xaxis, panel.yaxis, *(() if self.scene.flat else (panel.zaxis,))):
+            if size != 1.0:
+                axis.set_major_formatter(lambda x, _: f"{x / size:.6g}".replace("-", "\N{MINUS SIGN}"))
         panel.set(xlabel=names[0], ylabel=names[1], xlim=(self.low[0], self.high[0]), ylim=(self.low[1], self.high[1]))
         if self.scene.flat:
             panel.set_aspect("equal")
@@ -137,44 +142,44 @@ class Sketch:
         times, names = np.array([t]), self.scene.result.labels["coordinate"]
         positions = self.scene.positions(times, deformed=False)
         turns = matrices(self.scene.times(times).take(self.scene.orientations)[0])
-        self._draw_axes(panel, np.zeros(3), np.eye(3), QUIET, AXES)
-        for k, body in enumerate(self.scene.drawing.bodies):
-            (root, tip), colour = positions[k][0][[0, min(1, len(positions[k][0]) - 1)]], self.colours[k]
-            self._draw_axes(panel, root, turns[k], colour, ("", "", ""))
-            joint = [name for name in names if name.startswith(f"{body.name}.") and not is_mode(name)]
-            self._write(panel, root, ", ".join(name.rsplit(".", 1)[1] for name in joint), INK, (7, -11))
+        size, unit = shown_unit("m", self.scene.result.shown_units)
+        labels = Labels(panel) if self.scene.flat else None
+        ends = [found[0][[0, min(1, len(found[0]) - 1)]] for found in positions]  # root and tip of each body
+        tips = self._draw_axes(panel, labels, np.zeros(3), np.eye(3), QUIET)
+        for k, (root, _) in enumerate(ends):
+            self._draw_axes(panel, labels, root, turns[k], self.colours[k])
+        for body, (root, tip), colour in zip(self.scene.drawing.bodies, ends, self.colours, strict=True):
             length = float(np.linalg.norm(tip - root))
             outlined = any(line[0] == line[-1] for line in body.lines)
             if outlined or length <= SHORT * self.size:
-                self._write(panel, root, body.name, colour, (7, 9))
+                self._write(panel, labels, root, body.name, colour)
             else:
-                self._write(panel, 0.5 * (tip + root), f"{body.name}, {length:.4g} m", colour, (0, 0), along=tip - root)
+                self._write(panel, labels, root, f"{body.name}, {length / size:.4g} {unit}", colour, tip)
+        for axis, end in zip(self.axes, tips, strict=True):
+            self._write(panel, labels, end, AXES[axis], QUIET)
+        for body, (root, _) in zip(self.scene.drawing.bodies, ends, strict=True):
+            joint = [name for name in names if name.startswith(f"{body.name}.") and not is_mode(name)]
+            self._write(panel, labels, root, ", ".join(name.rsplit(".", 1)[1] for name in joint), INK)
 
-    def _draw_axes(self, panel: Any, origin: Floats, turn: Floats, colour: str, names: Sequence[str]) -> None:
-        """An arrow along each axis that the picture shows."""
-        for axis in self.axes:
-            tip = origin + AXIS_LENGTH * self.size * turn[:, axis]
-            if self.scene.flat:
-                a, b = list(self.axes), {"arrowstyle": "-|>", "color": colour, "linewidth": 1.0, "shrinkA": 0.0, "shrinkB": 0.0}
-                panel.annotate("", tip[a], origin[a], arrowprops=b, zorder=7, annotation_clip=False)
+    def _draw_axes(self, panel: Any, labels: Labels | None, origin: Floats, turn: Floats, colour: str) -> list[Floats]:
+        """An arrow along each axis that the picture shows; where they end."""
+        a, tips = list(self.axes), [origin + AXIS_LENGTH * self.size * turn[:, axis] for axis in self.axes]
+        for tip in tips:
+            if labels is not None:
+                style = {"arrowstyle": "-|>", "color": colour, "linewidth": 1.0, "shrinkA": 0.0, "shrinkB": 0.0}
+                panel.annotate("", tip[a], origin[a], arrowprops=style, zorder=7, annotation_clip=False)
+                labels.avoid(origin[a], tip[a])
             else:
                 panel.quiver(*origin, *(tip - origin), color=colour, linewidth=1.0, arrow_length_ratio=0.3)
-            self._write(panel, tip, names[axis], colour, (3, 3))
+        return tips
 
-    def _write(self, panel: Any, at: Floats, words: str, colour: str, offset: tuple[float, float],
-               along: Floats | None = None) -> None:  # fmt: skip
-        """Words at a point, or above the middle of a line."""
-        style: dict[str, Any] = {"xytext": offset, "va": "center"}
-        if along is not None and self.scene.flat:
-            across, up = along[self.axes[0]], along[self.axes[1]] * (-1.0 if self.scene.upside_down else 1.0)
-            angle = math.atan(up / across) if across else 0.5 * math.pi
-            above = (-ABOVE * math.sin(angle), ABOVE * math.cos(angle))
-            style = {"xytext": above, "rotation": math.degrees(angle), "rotation_mode": "anchor", "ha": "center", "va": "center"}
-        if self.scene.flat and words:
-            panel.annotate(words, at[list(self.axes)], textcoords="offset points", color=colour, fontsize="small", zorder=8,
-                           annotation_clip=False, **style)  # fmt: skip
-        elif words:
-            panel.text(*at, f" {words}", color=colour, fontsize="small")
+    def _write(self, panel: Any, labels: Labels | None, at: Floats, words: str, colour: str, to: Floats | None = None) -> None:
+        """Words beside a point, or along a line to another."""
+        a = list(self.axes)
+        if labels is None and words:
+            panel.text(*(at if to is None else 0.5 * (at + to)), f" {words}", color=colour, fontsize="small")
+        elif labels is not None and words:
+            labels.beside(at[a], words, colour) if to is None else labels.along(at[a], to[a], words, colour)
 
     def _plot(self, points: Floats, **look: Any) -> None:
         self._strokes.setdefault(tuple(look.items()), []).append(points)

@@ -40,7 +40,7 @@ def spectrum(result: Result, names: Sequence[str] | None = None, *, ax: Any = No
         spectra = [(name, *amplitudes(result.time, result[name])) for name in group]
         if names is None:
             spectra = sorted(spectra, key=lambda one: -float(np.max(one[2])))[:STRONGEST]
-        factor, name_of_unit = prefixed(unit, [amplitude for _, _, amplitude in spectra])
+        factor, name_of_unit = prefixed(unit, [amplitude for _, _, amplitude in spectra], result.shown_units)
         largest = max(float(np.max(amplitude)) for _, _, amplitude in spectra) or 1.0
         for k, (name, frequency, amplitude) in enumerate(spectra[:MOST_LINES]):
             panel.semilogy(frequency[1:], np.maximum(amplitude[1:], 1e-3 * DEPTH * largest) / factor, linewidth=0.9, **look(k),

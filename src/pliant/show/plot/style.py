@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import ModelError
+from pliant.results.shown_units import ShownUnits, shown_unit
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,6 +27,7 @@ INK, QUIET, ALARM = "#222222", "#8a8a8a", "#C1272D"
 
 WIDTH, PANEL = 8.0, 2.6  # inches: of a figure, and the height of one panel
 TIME = "time, s"
+SMALL = 0.1  # of a unit of the model file: smaller values are shown in SI, with a prefix
 
 PREFIXED = {"m", "N", "J", "N m", "m/s", "rad", "Pa", "Hz", "W"}  # units that take a prefix
 PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"), (1e-12, "p"), (1e-15, "f"))
@@ -161,9 +163,11 @@ def look(number: int) -> dict[str, Any]:
     return {"color": colours[number % len(colours)], "linestyle": DASHES[number // len(colours) % len(DASHES)]}
 
 
-def lines(axes: Any, x: Floats, series: Sequence[tuple[str, Floats]], quantity: str, unit: str) -> None:
-    """Named lines over x with a legend at the side, in a unit whose prefix fits."""
-    factor, name = prefixed(unit, [values for _, values in series])
+def lines(
+    axes: Any, x: Floats, series: Sequence[tuple[str, Floats]], quantity: str, unit: str, shown: ShownUnits | None = None
+) -> None:
+    """Named lines over x with a legend at the side, in a unit whose prefix fits, or in that of the model file."""
+    factor, name = prefixed(unit, [values for _, values in series], shown)
     for k, (label, values) in enumerate(series[:MOST_LINES]):
         axes.plot(x, values / factor, label=label, **look(k))
     axes.set_ylabel(f"{quantity}, {name}")
@@ -183,10 +187,16 @@ def legend(axes: Any, left_out: int = 0) -> None:
         axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.02), borderaxespad=0.0, handlelength=1.6, title=title)
 
 
-def prefixed(unit: str, series: Sequence[Floats]) -> tuple[float, str]:
-    """(factor, unit with prefix) such that the largest value is from 1 to 1000, if the unit takes prefixes."""
+def prefixed(unit: str, series: Sequence[Floats], shown: ShownUnits | None = None) -> tuple[float, str]:
+    """(factor, unit with prefix) such that the largest value is from 1 to 1000, if the unit takes prefixes.
+
+    shown: units of the model file, which are used as they are unless all values are small in them.
+    """
     sizes = [np.abs(values[np.isfinite(values)]) for values in series]
     largest = max((float(np.max(size, initial=0.0)) for size in sizes), default=0.0)
+    size, name = shown_unit(unit, shown or {})
+    if size != 1.0 and not 0.0 < largest < SMALL * size:
+        return size, name
     if unit not in PREFIXED or largest == 0.0 or 0.1 <= largest < 1000.0:
         return 1.0, unit
     for factor, prefix in PREFIXES:

@@ -97,11 +97,11 @@ class DifferencedSensitivities(Sensitivities):
 
     @property
     def final(self) -> Floats | None:
-        return self._slope(lambda run: run.final_state.y) if self.ok else None  # type: ignore[union-attr]
+        return self._slope(lambda run: run.final_state.y) if self.ok else None
 
     @cached_property
     def end_time(self) -> Floats:
-        return self._slope(lambda run: np.asarray(run.final_state.t))  # type: ignore[union-attr]
+        return self._slope(lambda run: np.asarray(run.final_state.t))
 
     def at_end(self, name: str) -> tuple[Floats, Floats]:
         runs = [self.result, *(run for one in self._beside for run in (one.before, one.after))]

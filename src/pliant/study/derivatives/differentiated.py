@@ -48,15 +48,19 @@ class Differentiated(Compared):
         return (self[k] for k in range(len(self)))
 
     def sum(self) -> Differentiated:
+        """The sum over all entries."""
         return Differentiated(self.value.sum(), self._rows().sum(axis=0))
 
     def mean(self) -> Differentiated:
+        """The mean over all entries."""
         return self.sum() / self.value.size
 
     def max(self) -> Differentiated:
+        """The largest entry."""
         return self._at(int(np.argmax(self.value)))
 
     def min(self) -> Differentiated:
+        """The smallest entry."""
         return self._at(int(np.argmin(self.value)))
 
     def __float__(self) -> float:

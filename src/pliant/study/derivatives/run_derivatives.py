@@ -37,10 +37,12 @@ class EventDerivative:
 
     @property
     def t(self) -> float:
+        """Time of the event, s."""
         return self.event.t
 
     @property
     def name(self) -> str:
+        """Name of the event."""
         return self.event.name
 
 
@@ -68,6 +70,7 @@ class LedgerDerivative:
 
     @property
     def energy(self) -> Floats:
+        """Of the whole energy."""
         return np.asarray(sum(self.held.values()))
 
 
@@ -98,7 +101,7 @@ class Sensitivities:
         return min(float(self._walk.tape.times[-1, 1]), self._walk.until)
 
     @property
-    def final(self) -> Floats | None:
+    def final(self) -> Floats | Any:
         """Derivatives of the final state, (component of y, theta); None unless `ok`."""
         return self._walk.final if self.ok else None
 
@@ -162,6 +165,7 @@ class Sensitivities:
 
     @cached_property
     def ledger(self) -> LedgerDerivative:
+        """Derivatives of the energy ledger."""
         missing = [name for name in (*HELD, "work") if name not in self.of]
         values = {**self._values, **(self._walk_values(missing) if missing else {})}
         sources, extremes = list(self.result.labels["source"]), self.result.extremes

@@ -24,6 +24,7 @@ from pliant.run.prepare import Compiled
 from pliant.run.save_times import Every
 from pliant.run.simulate import AUTO, Progress, Run, method_of, run_to_end, told
 from pliant.run.starts import AnyStart
+from pliant.scalar import Numbers
 from pliant.study.derivatives.differences import DifferencedSensitivities, around, without_exact_ones
 from pliant.study.derivatives.run_derivatives import Sensitivities
 
@@ -47,7 +48,7 @@ def sensitivities(
     control: bool = False,
     method: Method | type[Method] | str | None = AUTO,
     rtol: float | None = None,
-    save: Every | float | Sequence[float] | str | None = None,
+    save: Every | float | Numbers | str | None = None,
     t_start: float = 0.0,
     start: AnyStart = None,
     formulation: str = "articulated",

@@ -113,6 +113,7 @@ class DifferentiatedRun:
 
     @property
     def result(self) -> Result:
+        """The run itself."""
         return self._done.result
 
     @property
@@ -205,6 +206,7 @@ class DifferentiatedRun:
     # ---- derivatives, and finite differences in their place
 
     def series(self, series: Series) -> Differentiated:
+        """A column of a quantity over time, with its derivatives."""
         value = _column(self.result.values[series.quantity], series.place)
         slope = np.empty((value.size, len(self._runner.names)))
         known = self._known_rows

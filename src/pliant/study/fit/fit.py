@@ -15,6 +15,7 @@ from pliant.host.progress import counted
 from pliant.model import check
 from pliant.model.system import System
 from pliant.run.mechanism import AnySystem, mechanism_of
+from pliant.scalar import Numbers
 from pliant.study.fit.differentiated_run import DifferentiatedRun, Runner
 from pliant.study.fit.fitted import Compared, Fit, fitted
 from pliant.study.fit.free_parameters import FreeParameters
@@ -22,7 +23,7 @@ from pliant.study.fit.measurements import Measurements, measurements_of
 from pliant.study.fit.series import Series, SeriesNames, split_head
 
 Floats = NDArray[np.float64]
-Weights = Mapping[str, float | Sequence[float]]
+Weights = Mapping[str, float | Numbers]
 PART = "fit"
 REFUSED = 1e3  # factor on the initial residuals, assigned to a failed run so that the search turns back
 ROUGHLY, CLOSELY = 1e-4, 1e-9  # relative changes of values, and of the sum of squares, at which a search ends

@@ -86,11 +86,11 @@ class Fit:
         pairs = zip(*np.nonzero(np.triu(np.abs(self.correlation) > CORRELATED, 1)), strict=True)
         return {(self.names[i], self.names[k]): float(self.correlation[i, k]) for i, k in pairs}
 
-    def plot(self) -> Figure:
+    def plot(self, *, ax: Any = None, figsize: tuple[float, float] | None = None) -> Figure:
         """Plot the data, the fitted run and the remaining differences over time."""
         from pliant.show.plot.fits import fit_residuals
 
-        return fit_residuals(self)
+        return fit_residuals(self, ax=ax, figsize=figsize)
 
     def as_json(self) -> dict[str, Any]:
         """The fit as plain numbers and strings, for a JSON file."""

@@ -58,6 +58,7 @@ class Constraint:
 
     @property
     def title(self) -> str:
+        """Its name, or that of its function."""
         return self.name or getattr(self.of, "__name__", "constraint")
 
     @property
@@ -67,6 +68,7 @@ class Constraint:
 
     @property
     def limits(self) -> tuple[float, float]:
+        """(low, high), infinite where there is none."""
         return -np.inf if self.low is None else self.low, np.inf if self.high is None else self.high
 
 

@@ -136,7 +136,8 @@ def checked_run(run: Any, own: bool) -> Run:
         raise ModelError.of("sweep", "run", rule, run)
     for name in run:
         if name not in SETTINGS:
-            rule = f"must hold arguments of simulate: {', '.join(SETTINGS)}{check.did_you_mean(name, SETTINGS)}"
+            others = "; for others, such as start, run may be a function of a System that returns a Result"
+            rule = f"must hold arguments of simulate: {', '.join(SETTINGS)}{check.did_you_mean(name, SETTINGS)}{others}"
             raise ModelError.of("sweep", "run", rule, name)
     if "t_end" not in run and not own:
         raise ModelError.of("sweep", "run", "must hold t_end", dict(run))

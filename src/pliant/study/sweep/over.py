@@ -14,6 +14,7 @@ import numpy as np
 
 from pliant.errors import ModelError
 from pliant.model import check
+from pliant.scalar import ArrayOf
 from pliant.study.sweep.distributions import quantile
 
 Value = float | int | bool | str
@@ -28,7 +29,7 @@ MOST_CASES = 10_000_000
 class Grid:
     """All combinations of the values of named axes; each axis becomes a dimension, and the last one varies fastest."""
 
-    axes: Mapping[str, Sequence[Value]]
+    axes: Mapping[str, ArrayOf[Value]]
 
     def __post_init__(self) -> None:
         if not isinstance(self.axes, Mapping) or not self.axes:
@@ -45,6 +46,7 @@ class Grid:
 
     @property
     def dims(self) -> dict[str, int]:
+        """The length of every dimension."""
         return {name: len(values) for name, values in self.axes.items()}
 
     @property
@@ -59,6 +61,7 @@ class Grid:
         return (dict(zip(self.axes, values, strict=True)) for values in product(*self.axes.values()))
 
     def to_json(self) -> dict[str, Any]:
+        """As data of JSON."""
         return {"kind": "grid", "axes": {name: list(values) for name, values in self.axes.items()}}
 
 
@@ -81,10 +84,12 @@ class Cases:
 
     @property
     def dims(self) -> dict[str, int]:
+        """The length of its one dimension."""
         return {CASE: len(self.cases)}
 
     @property
     def columns(self) -> dict[str, tuple[str, tuple[Value, ...]]]:
+        """For every number, its dimension and its values along it."""
         return {name: (CASE, tuple(case[name] for case in self.cases)) for name in self.cases[0]}
 
     def __len__(self) -> int:
@@ -94,6 +99,7 @@ class Cases:
         return (dict(case) for case in self.cases)
 
     def to_json(self) -> dict[str, Any]:
+        """As data of JSON."""
         return {"kind": "cases", "columns": {name: list(values) for name, (_, values) in self.columns.items()}}
 
 
@@ -170,7 +176,7 @@ def union(one: Over, other: Over, cases: Iterable[Case], default: Callable[[Case
 def from_json(data: Mapping[str, Any]) -> Over:
     if data["kind"] == "grid":
         return Grid(data["axes"])
-    columns: Mapping[str, Sequence[Value]] = data["columns"]
+    columns: Mapping[str, ArrayOf[Value]] = data["columns"]
     return Cases([dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)])
 
 

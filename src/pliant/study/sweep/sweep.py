@@ -11,6 +11,7 @@ from pliant.errors import ModelError, PliantError, SolveError
 from pliant.host.progress import counted
 from pliant.model import check
 from pliant.results.result import Result
+from pliant.scalar import ArrayOf
 from pliant.study.sweep.batch import MemoryBatch, gather
 from pliant.study.sweep.executors import Done, Task, compute_all
 from pliant.study.sweep.job import Job, Record, check_settings, checked_run, names_of_run
@@ -34,7 +35,7 @@ class SweepInterrupted(KeyboardInterrupt):
 
 def sweep(
     system_or_function: System | str | Path | Callable[..., System],
-    over: Mapping[str, Sequence[Value]] | Sequence[Mapping[str, Value]] | Grid | Cases,
+    over: Mapping[str, ArrayOf[Value]] | Sequence[Mapping[str, Value]] | Grid | Cases,
     run: Mapping[str, Any] | Callable[..., Result] | None = None,
     keep: What | Sequence[What] | Mapping[str, What] | None = None,
     store: str | Path | None = None,
@@ -128,7 +129,7 @@ def _opened(store: Store, manifest: Manifest) -> xarray.Dataset:
 
 def sweep_results(
     function: Callable[..., System],
-    over: Mapping[str, Sequence[Value]] | Sequence[Mapping[str, Value]],
+    over: Mapping[str, ArrayOf[Value]] | Sequence[Mapping[str, Value]],
     run: Mapping[str, Any],
     executor: Any = None,
     progress: Progress | None = None,

@@ -1,0 +1,57 @@
+"""Names for annotations: what calls of `pliant` take and return, besides the classes in `pliant` itself."""
+
+from pliant.analysis.denoc import Accelerations, Efforts
+from pliant.analysis.equilibrium import Reaction, RestingContact
+from pliant.analysis.frequency_response import FrequencyResponse
+from pliant.analysis.mode_motion import MovedMechanism
+from pliant.analysis.modes import NaturalModes
+from pliant.analysis.operating_point import OperatingPoint
+from pliant.equations.derive import Equations
+from pliant.equations.matrices import Group
+from pliant.equations.symbolic import Symbolic
+from pliant.files import Model, RunSettings
+from pliant.integrate.methods.method import Method
+from pliant.model.body import Body, Length
+from pliant.model.check import Axis, Vector
+from pliant.model.closure import Closure
+from pliant.model.contact import ContactPair
+from pliant.model.cut_joint import CutJoint
+from pliant.model.force import Condition, Drive, PointForce, PointMoment
+from pliant.model.friction_law import BristleLaw, FrictionLaw
+from pliant.model.inverse_problem import FramePath, InverseProblem
+from pliant.model.joint import Joint, Motion
+from pliant.model.motor import MotorDrive
+from pliant.model.normal_law import NormalLaw
+from pliant.model.own_state import OwnState
+from pliant.model.parameter import Expression, Number
+from pliant.model.sampled import Sampled
+from pliant.model.segmented import SegmentedBeam
+from pliant.model.strut import Strut
+from pliant.model.system import BodyHandle, Link
+from pliant.results.contacts import ContactRecord, ContactTable
+from pliant.results.contents import EventRecord
+from pliant.results.drawing import BodyDrawing, ContactDrawing, Drawing, Field
+from pliant.results.ledger import Extremes
+from pliant.results.rich_display import Frame as NotebookPage
+from pliant.results.state import FinalState, OngoingContact
+from pliant.run.mechanism import AnySystem
+from pliant.run.observation import Observation
+from pliant.run.save_times import Every
+from pliant.run.saved_run import SavedRun
+from pliant.scalar import ArrayOf, Numbers
+from pliant.study.derivatives.differentiated import Differentiated
+from pliant.study.derivatives.run_derivatives import ContactDerivative, EventDerivative, LedgerDerivative
+from pliant.study.derivatives.saltation import Undefined
+from pliant.study.fit.differentiated_run import DifferentiatedContact, DifferentiatedRun
+from pliant.study.fit.fitted import Compared
+
+__all__ = [
+    "Accelerations", "AnySystem", "ArrayOf", "Axis", "Body", "BodyDrawing", "BodyHandle", "BristleLaw", "Closure",
+    "Compared", "Condition", "ContactDerivative", "ContactDrawing", "ContactPair", "ContactRecord", "ContactTable",
+    "CutJoint", "Differentiated", "DifferentiatedContact", "DifferentiatedRun", "Drawing", "Drive", "Efforts", "Equations",
+    "EventDerivative", "EventRecord", "Every", "Expression", "Extremes", "Field", "FinalState", "FramePath",
+    "FrequencyResponse", "FrictionLaw", "Group", "InverseProblem", "Joint", "LedgerDerivative", "Length", "Link", "Method",
+    "Model", "Motion", "MotorDrive", "MovedMechanism", "NaturalModes", "NormalLaw", "NotebookPage", "Number", "Numbers",
+    "Observation", "OngoingContact", "OperatingPoint", "OwnState", "PointForce", "PointMoment", "Reaction", "RestingContact",
+    "RunSettings", "Sampled", "SavedRun", "SegmentedBeam", "Strut", "Symbolic", "Undefined", "Vector",
+]  # fmt: skip

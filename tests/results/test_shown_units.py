@@ -1,0 +1,74 @@
+"""Tables and plots show lengths, angles and speeds in the units of the model file; numbers stay SI."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import pliant as pl
+from pliant.cli.app import app
+from pliant.results.shown_units import shown_unit
+
+runner = CliRunner()
+MODEL = """
+pliant: 1
+system: fan
+gravity: [0, -9.81]
+define: {L: 250 mm}
+bodies:
+  arm: {rod: {length: L, mass: 1 kg}, joint: {revolute: {angle: 30 deg, rate: 60 rpm}}}
+  slide: {rigid: {mass: 100 g}, joint: {prismatic: {axis: x, displacement: 20 mm, spring: 50}}, on: arm.tip}
+motors: {hub: {coordinate: arm.angle, motor: {inertia: 1e-4, ratio: 10}}}
+run: {t_end: 0.1, save: 0.01}
+"""
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    file = tmp_path_factory.mktemp("units") / "fan.nc"
+    model = pl.loads_model(MODEL)
+    pl.simulate(model.system, model.run.t_end, **model.run.options).to_netcdf(file)
+    return file
+
+
+def test_a_file_shows_in_the_units_that_it_writes_most_and_rates_follow():
+    units = pl.loads_model(MODEL).system.shown_units
+    assert {si: name for si, (name, _) in units.items()} == {"m": "mm", "rad": "deg", "rad/s": "rpm"}
+    assert shown_unit("m", units) == (1e-3, "mm") and shown_unit("m/s^2", units) == (1e-3, "mm/s^2")
+    assert shown_unit("rad/s", units)[1] == "rpm" and shown_unit("rad/s^2", units)[1] == "deg/s^2"
+    assert shown_unit("N m", units) == (1.0, "N m") and shown_unit("N/m", units) == (1.0, "N/m")
+    metres = pl.loads_model(MODEL.replace("250 mm", "0.25 m").replace("20 mm", "0.02 m")).system
+    assert shown_unit("m", metres.shown_units) == (1.0, "m")
+    assert pl.loads_model(MODEL).system == metres  # units of the file are no part of the model
+    assert pl.System("plain", gravity=(0, -9.81)).shown_units == {}
+
+
+def test_plots_of_a_result_read_back_show_the_units_of_the_file(run):
+    result = pl.Result.from_netcdf(run)
+    labels = [panel.get_ylabel() for panel in pl.plot.coordinates(result).axes]
+    assert labels == ["angle, deg", "displacement, mm"]
+    speed = pl.plot.series(result, "v arm.angle").axes[0]
+    assert speed.get_ylabel().endswith(", rpm") and speed.lines[0].get_ydata()[0] == pytest.approx(60.0)
+    still = pl.plot.mechanism(result, time=0.0, labels=True).axes[0]
+    assert still.get_xlabel() == "x, mm" and "arm, 250 mm" in [text.get_text() for text in still.texts]
+    small = pl.plot.style.prefixed("m", [np.array([3e-6])], result.shown_units)
+    assert small == (1e-6, "µm")  # not 0.003 mm
+
+
+def test_tables_show_the_units_of_the_file_and_numbers_stay_si(run, tmp_path):
+    shown = runner.invoke(app, ["info", str(run)]).stdout
+    line = next(line for line in shown.splitlines() if "motor speed" in line)
+    assert " rpm at t" in line and "shown_units" not in shown
+    told = json.loads(runner.invoke(app, ["info", str(run), "--json"]).stdout)["report"]
+    speed = next(one for one in told if one["quantity"] == "motor_speed")
+    assert speed["unit"] == "rad/s" and f"{speed['value'] * 30.0 / np.pi:.5g} rpm" in line
+    result = pl.Result.from_netcdf(run)
+    assert result["arm.angle"][0] == pytest.approx(np.radians(30.0))
+    result.to_csv(tmp_path / "fan.csv", ["slide.displacement"])
+    with open(tmp_path / "fan.csv", newline="", encoding="utf-8") as file:
+        heads, first, *_ = csv.reader(file)
+    assert heads[1].endswith("[m]") and float(first[1]) == pytest.approx(0.02)
+    (tmp_path / "fan.yaml").write_text(MODEL)
+    assert "parameter L = 250 mm" in runner.invoke(app, ["check", str(tmp_path / "fan.yaml")]).stdout
