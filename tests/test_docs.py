@@ -28,7 +28,7 @@ THEORY = sorted((TOP / "docs" / "theory").glob("*.md"))
 RECIPES = sorted(path for path in (TOP / "docs" / "recipes").glob("*.md") if path.stem != "index")
 TASKS = [*sorted((TOP / "docs" / "guide").glob("*.md")), TOP / "docs" / "guide.md", TOP / "docs" / "troubleshooting.md", *RECIPES]
 PICTURE = re.compile(r"!\[(.+?)\]\((.+?)\)")
-PYTHON_FILE = re.compile(r"[\w/]+\.py\b")
+PYTHON_FILE = re.compile(r"[\w/.]+\.py\b")
 TEST_NAME = re.compile(r"`(test_\w+)`")
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|(?:href|src)=\"([^\"]+)\"")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
@@ -83,7 +83,7 @@ def test_every_link_leads_somewhere():
 @pytest.mark.parametrize("page", [*THEORY, CONTRIBUTING], ids=lambda page: page.stem)
 def test_files_and_tests_that_a_page_names_are_there(page):
     text = page.read_text(encoding="utf-8")
-    roots = [TOP / name for name in ("src", "tests", "docs", "benchmarks")]
+    roots = [TOP / name for name in ("src", "tests", "docs", "benchmarks", ".ci")]
     files = [path.relative_to(TOP).as_posix() for path in (*TOP.glob("*.py"), *(p for root in roots for p in root.rglob("*.py")))]
     tests = "".join(path.read_text(encoding="utf-8") for path in (TOP / "tests").rglob("test_*.py"))
     named = {name for name in PYTHON_FILE.findall(text) if not name.startswith("name")}  # name_runs.py: an example
