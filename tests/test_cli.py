@@ -356,7 +356,7 @@ def test_check_lists_parameters_with_values_units_and_bounds(arm: str) -> None:
     )
     assert done.exit_code == 0, done.output
     assert "parameter payload = 0.31 kg, >= 0.1, <= 1\n" in done.stdout
-    assert "parameter L = 0.6 m\n" in done.stdout
+    assert "parameter L = 600 mm\n" in done.stdout  # the file is in mm
     assert "parameter torque = 0.2\n" in done.stdout
     assert "y3" in done.stdout and "to t = 0.2 s" in done.stdout
     told = json.loads(runner.invoke(app, ["check", arm, "--json", "--set", "torque=1"]).stdout)["parameters"]

@@ -122,7 +122,7 @@ def test_parts_say_what_of_them_is_outside_the_equations():
     """Every field a class names as such is one of its fields."""
     from pliant.trace.lowering import OUTSIDE, PRESENCE
 
-    kinds = [kind for kind in vars(pl).values() if isinstance(kind, type) and is_dataclass(kind)]
+    kinds = [kind for kind in (getattr(pl, name) for name in pl.__all__) if isinstance(kind, type) and is_dataclass(kind)]
     for kind in kinds:
         own = {field.name for field in fields(kind)}
         for attribute in (*OUTSIDE, PRESENCE):

@@ -64,7 +64,11 @@ class Largest:
         """Whether there is a value."""
         return not math.isnan(self.value)
 
-    def words(self, shown: ShownUnits) -> str:
+    @property
+    def words(self) -> str:
+        return self.said({})
+
+    def said(self, shown: ShownUnits) -> str:
         """12.3 MPa at t = 0.2 s, 0.1 m from its root; shown: the units of the model file."""
         if not self.known:
             return "not known"
@@ -91,7 +95,7 @@ class Report(tuple[Largest, ...]):
         rows = []
         for quantity, (name, _, _) in REPORTED.items():
             known, unknown = (Report(one for one in self.of(quantity) if one.known is knows) for knows in (True, False))
-            rows += [(name, one.part, one.words(shown or {})) for one in known[:most]]
+            rows += [(name, one.part, one.said(shown or {})) for one in known[:most]]
             if most is not None and len(known) > most:
                 rows.append((name, f"and {len(known) - most} more", "all smaller"))
             if unknown:

@@ -34,7 +34,7 @@ def print_report(result: Result) -> None:
 
     found = report_of(result)
     table = Table(show_header=False, box=None)
-    for row in found.rows(LISTED, result.shown_units):
+    for row in found.rows(LISTED, result.shown_units) if found else ():
         table.add_row(*(Text(plain(text)) for text in row))
     if table.row_count:
         say("\nlargest values of the run:")
