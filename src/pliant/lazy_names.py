@@ -44,6 +44,10 @@ class LazyNames(ModuleType):
         if not (isinstance(value, ModuleType) and name in public_names() and value.__name__ == f"{self.__name__}.{name}"):
             super().__setattr__(name, value)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As any module: functions that read `pl` are sent to other processes."""
+        return import_module, (self.__name__,)
+
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *public_names()})
 

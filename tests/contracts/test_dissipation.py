@@ -26,6 +26,7 @@ from pliant.trace.tracing import trace
 from registered import BODY, DAMPING, JOINT, held_by
 
 STATES = 12  # that every source is judged at
+ROUND_OFF = 100 * 2.0**-52
 
 
 class Mechanism:
@@ -39,8 +40,8 @@ class Mechanism:
         p = ca.SX.sym("p", self.traced.parameters(0.0, 1.0).size)
         seen, rates = self.traced.observe(t, y, p), self.traced.rhs(t, y, p)
         energy = sum(seen[place.start] for place in (self.columns[name] for name in HELD))
-        rate = ca.jtimes(energy, y, rates) + ca.jtimes(energy, t, ca.SX(1.0))
-        self.judge = ca.Function("judge", [t, y, p], [rate, seen[self.columns["power"]]])
+        parts = ca.vertcat(ca.gradient(energy, y) * rates, ca.jtimes(energy, t, ca.SX(1.0)))
+        self.judge = ca.Function("judge", [t, y, p], [parts, seen[self.columns["power"]]])
 
     @property
     def columns(self):
@@ -66,13 +67,14 @@ class Mechanism:
     def check(self, y, p=None):
         """The energy falls, and as fast as the sources say; returns its rate, W."""
         p = self.traced.parameters(0.0, 1.0) if p is None else p
-        rate, powers = (np.array(x).ravel() for x in self.judge(0.0, y, p))
-        size = max(float(np.sum(np.abs(powers))), 1.0)
+        parts, powers = (np.array(x).ravel() for x in self.judge(0.0, y, p))
+        rate, size = float(np.sum(parts)), max(float(np.sum(np.abs(powers))), 1.0)
+        small = 1e-9 * size + ROUND_OFF * float(np.sum(np.abs(parts)))  # megawatts of stiff modes may cancel
         assert set(self.traced.sources) == set(self.traced.dissipative)
-        assert float(rate[0]) == pytest.approx(float(np.sum(powers)), abs=1e-9 * size)
-        assert float(rate[0]) <= 1e-9 * size
+        assert rate == pytest.approx(float(np.sum(powers)), abs=small)
+        assert rate <= small
         assert np.all(powers <= 0.0)
-        return float(rate[0])
+        return rate
 
 
 def falls(mechanism, states, p=None):

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.analysis.denoc import Given, state_vector
+from pliant.answers import answers
 from pliant.model import check
-from pliant.model.answers import answers
 from pliant.model.refused import require_bodies
 from pliant.model.resolve import resolved
 from pliant.run.mechanism import AnySystem, mechanism_of

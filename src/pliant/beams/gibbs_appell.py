@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.answers import answers
 from pliant.beams.integrals import shape_integrals
 from pliant.model import check
-from pliant.model.answers import answers
 from pliant.model.beam import Beam
 
 Floats = NDArray[np.float64]

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
+from pliant.answers import answer
 from pliant.errors import ModelError
 from pliant.model import check
-from pliant.model.answers import answer
 from pliant.model.body import ROOT, TIP, Length
 from pliant.model.damping import DAMPINGS, Damping
 from pliant.model.frame import Frame

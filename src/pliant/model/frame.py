@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from pliant.answers import answer
 from pliant.model import check
-from pliant.model.answers import answer
 from pliant.model.check import Axis, Vector
 from pliant.scalar import Numbers
 

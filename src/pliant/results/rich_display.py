@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
+
+from pliant.answers import answer
 
 MOST_ROWS = 60  # rows shown of a table; the others are only counted
 
@@ -52,15 +54,5 @@ class Frame:
         return f"<page that plays, {len(self.page) // 1000} kB: a notebook shows it; pl.player.write(result, path) writes it>"
 
 
-PageOf = Callable[..., str]
-_pages: list[PageOf] = []
-
-
-def pages_by(page: PageOf) -> PageOf:
-    """Register the function that makes pages: `show` provides it, because `results` may not import `show`."""
-    _pages[:] = [page]
-    return page
-
-
 def framed(result: Any, height: int, **options: Any) -> Frame:
-    return Frame(_pages[0](result, **options), height)
+    return Frame(answer("page", result, **options), height)

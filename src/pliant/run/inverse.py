@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.answers import answers
 from pliant.errors import ModelError, SolveError
 from pliant.model import check
-from pliant.model.answers import answers
 from pliant.model.coordinate_pair import refuse_coordinate_pairs
 from pliant.model.driven_by import CORNERS
 from pliant.model.signal import MotionTable, Prescribed, PrescribedMotion, prescribed

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from pliant.answers import answer
 from pliant.errors import ModelError
 from pliant.files.reader import Model, load_model
-from pliant.model.answers import answer
 from pliant.model.system import System
 from pliant.run.by_identity import ByIdentity
 

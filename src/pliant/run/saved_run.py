@@ -7,7 +7,7 @@ import json
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import astuple, dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,9 @@ from pliant.version import VERSION
 
 if TYPE_CHECKING:  # LLVM is imported when a run begins
     from pliant.integrate.saved_march import SavedMarch
-    from pliant.integrate.stepper import Outcome
-    from pliant.run.simulate import Run
+    from pliant.integrate.stepper import Outcome, Stepper
+    from pliant.run.prepare import Compiled
+    from pliant.trace.traced_system import TracedSystem
 
 Floats = NDArray[np.float64]
 Entries = tuple[NDArray[np.int64], Floats]
@@ -118,7 +119,22 @@ class SavedRun:
                    _outcome(plain["outcome"]), last, plain["rows"], tuple(arrays["hold_at"]))  # fmt: skip
 
 
-def mechanism_words(run: Run) -> dict[str, str]:
+class Continuable(Protocol):
+    """What is asked of a run that continues another; see `simulate.Run`."""
+
+    compiled: Compiled
+    traced: TracedSystem
+    stops: list[float]
+    t_end: float
+    times: Floats | Times | str
+    y0: Floats
+
+    @property
+    def stepper(self) -> Stepper:
+        """Its method."""
+
+
+def mechanism_words(run: Continuable) -> dict[str, str]:
     """What a saved run and the run that continues it must have in common, the most telling first."""
     from pliant.integrate.memory.run_record import RUN
 

@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.answers import answers
 from pliant.host.atomic_files import atomic_write
 from pliant.model import check
 from pliant.results.drawing import GROUND, BodyDrawing
 from pliant.results.result import Result
-from pliant.results.rich_display import pages_by
 from pliant.results.sections import warnings_of_sections
 from pliant.results.shown_units import ShownUnits
 from pliant.show.animation import pleasant_speed
@@ -64,7 +64,7 @@ def write(result: Result, path: str | Path, scale: float = 1.0, speed: float | N
     return Path(path)
 
 
-@pages_by
+@answers("page")
 def page(result: Result, scale: float = 1.0, speed: float | None = None) -> str:
     """The page as text."""
     scale, speed = check.positive("player", "scale", scale), None if speed is None else check.positive("player", "speed", speed)
