@@ -75,3 +75,24 @@ def test_wrong_words_are_refused():
         pl.campbell(crossing(), over={"stifness": [1.0]})
     with pytest.raises(pl.ModelError, match="must be a non-empty list of finite numbers"):
         pl.campbell(crossing(), over={"stiffness": [1.0, math.nan]})
+
+
+def test_what_a_formula_reads_may_change_between_two_equilibria():
+    """Equations are kept from call to call, but not of a formula that reads a list, which may change unnoticed."""
+    pulled = [2.0]
+    system = pl.System("slider", gravity=(0, 0))
+    system.add("s", pl.RigidBody(mass=1.0, inertia=1.0), joint=pl.Prismatic(spring=pl.Spring(10.0)))
+    system.drive("pull", "s.displacement", lambda t, q, v: pulled[0])
+    assert pl.equilibrium(system)["s.displacement"] == pytest.approx(0.2)
+    pulled[0] = 3.0
+    assert pl.equilibrium(system)["s.displacement"] == pytest.approx(0.3)
+
+
+def test_a_system_that_was_changed_has_an_equilibrium_of_its_own():
+    system = pl.System("slider", gravity=(0, 0))
+    system.add("s", pl.RigidBody(mass=1.0, inertia=1.0), joint=pl.Prismatic(spring=pl.Spring(10.0)))
+    system.drive("pull", "s.displacement", 2.0)
+    assert pl.equilibrium(system)["s.displacement"] == pytest.approx(0.2)
+    system.drive("push", "s.displacement", -1.0)
+    assert pl.equilibrium(system)["s.displacement"] == pytest.approx(0.1)
+    assert pl.linearise(system, inputs=["push"]).u0 == pytest.approx([-1.0])

@@ -117,8 +117,7 @@ class Balance:
     @cached_property
     def moving(self) -> ImplicitEquations:
         """The full equations, including rates and accelerations."""
-        return ImplicitEquations(self.equations.original, self.t, self.equations.values, tree=self.equations.plain_tree,
-                                 positions=self.equations.positions)  # fmt: skip
+        return ImplicitEquations.of(self.equations.original, self.t, self.equations.values, positions=self.equations.positions)
 
     @cached_property
     def inertia(self) -> Floats:

@@ -195,7 +195,7 @@ def equilibrium(
     if system.own_states:  # motors settle
         refuse_states(system, "equilibrium", "simulate the system until it rests; linearise accepts its start or the end of a run")
     turning, held = checked_steady(system, steady), checked_hold(system, hold, steady)
-    still = ImplicitEquations(system, t, parameters, still=True, turning=list(turning), positions=held)
+    still = ImplicitEquations.of(system, t, parameters, still=True, turning=list(turning), positions=held)
     _refuse_moving_constraints(still)
     balance = Balance(still, t, {**turning, **dict.fromkeys(held, 0.0)})
     _refuse_moving_loops(balance, turning)

@@ -8,7 +8,8 @@ all derivatives come from one traced graph.
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -24,7 +25,6 @@ from pliant.dynamics.gibbs_appell import inverse_dynamics
 from pliant.dynamics.kinematics import poses, twists
 from pliant.dynamics.loads import AppliedForces
 from pliant.dynamics.motors import starts_of_states
-from pliant.dynamics.tree import Tree
 from pliant.errors import SolveError
 from pliant.integrate.loop.grip_states import SLIDES, STICKS
 from pliant.model.closure import FormulaClosure
@@ -32,6 +32,7 @@ from pliant.model.refused import refuse_controllers, refuse_impulsive
 from pliant.model.resolve import checked_values, resolved
 from pliant.model.signal import Signal
 from pliant.model.system import System
+from pliant.model.value_keys import value_key
 from pliant.results.table import AXES, OBSERVED, QUATERNION
 from pliant.run.starts import is_short, no_direction
 from pliant.trace.closures import Closures
@@ -69,6 +70,17 @@ class EvaluationPoint:
                 self.share]  # fmt: skip
 
 
+MOST_KEPT = 4  # equations of a thread's last calls
+_THREAD = threading.local()  # each has its own, because CasADi's graphs must not be used by several
+
+
+def _kept() -> dict[Hashable, ImplicitEquations]:
+    if not hasattr(_THREAD, "kept"):
+        _THREAD.kept = {}
+    kept: dict[Hashable, ImplicitEquations] = _THREAD.kept
+    return kept
+
+
 class ImplicitEquations(Trace):
     """The traced equations of one System.
 
@@ -83,24 +95,19 @@ class ImplicitEquations(Trace):
         parameters: Mapping[str, float] | None = None,
         still: bool = False,
         turning: Sequence[str] = (),
-        tree: Tree | None = None,
         positions: Mapping[str, float] | None = None,
     ) -> None:
-        """tree: of the System with these parameters, if it has been built already. positions: where coordinates are held, m or rad.
-
-        Loops are closed with these coordinates held.
-        """
+        """positions: where coordinates are held, m or rad; loops are closed with these held."""
         alone = "analyse the mechanism without them; inputs may name the coordinates that they drive"
         refuse_controllers(system, "linearise", alone)
         values = checked_values(system.parameters, parameters)
         plain = resolved(system, values) if values else system
         self.formulas: dict[str, list[Scalar]] = {}  # values of the user's formulas, by owner
-        super().__init__(_with_own_signals(plain, still), "articulated", t_start=t, tree=tree, parameters=values)
+        super().__init__(_with_own_signals(plain, still), "articulated", t_start=t, parameters=values)
         self.positions = dict(positions or {})
         self.system.held = tuple(dict.fromkeys([*self.system.held, *self.positions]))
         for name, position in self.positions.items():
             self.start_q[self.tree.positions.index(name)] = position
-        self.plain_tree = self.tree
         self.values, self.original = values, system
         n_q, n_v = len(self.tree.positions), len(self.tree.rates)
         self._motions = super()._moved()
@@ -126,6 +133,31 @@ class ImplicitEquations(Trace):
     def _moved(self) -> list[Scalar]:
         """As functions of time, also after q and v have become variables: assembly evaluates them."""
         return self._motions
+
+    @classmethod
+    def of(
+        cls,
+        system: System,
+        t: float,
+        parameters: Mapping[str, float] | None,
+        *,
+        still: bool = False,
+        turning: Sequence[str] = (),
+        positions: Mapping[str, float] | None = None,
+    ) -> ImplicitEquations:
+        """Those of the last calls if they are the same: of an equilibrium, its linearisation, the next speed."""
+        values = checked_values(system.parameters, parameters)
+        parts = ((name, tuple(x.items()) if isinstance(x, dict) else x) for name, x in vars(system).items())
+        key = value_key((*parts, t, tuple(values.items()), still, tuple(turning), tuple((positions or {}).items())))
+        kept = _kept()
+        known = None if key is None else kept.pop(key, None)
+        if known is None:
+            known = cls(system.snapshot(), t, values, still, turning, positions)
+        if key is not None:
+            kept[key] = known
+            if len(kept) > MOST_KEPT:
+                del kept[next(iter(kept))]  # the one that was used least recently
+        return known
 
     def read(self, signal: Signal) -> Scalar:
         """The current value of a signal: the fraction of it that acts, plus the input."""

@@ -60,7 +60,7 @@ def linearise(
     inputs = None if inputs is None else check.names("linearise", "inputs", inputs)
     outputs = None if outputs is None else check.names("linearise", "outputs", outputs)
     operating, values, message = operating_point(system, at, parameters, t)
-    equations = ImplicitEquations(system, operating.t, values)
+    equations = ImplicitEquations.of(system, operating.t, values)
     if side:
         operating = beside(equations, operating, side)
         message = f"{message}; on the side of {', '.join(f'{name} {sign:+g}' for name, sign in side.items())}"

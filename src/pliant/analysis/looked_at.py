@@ -37,14 +37,14 @@ def operating_point(
             rule = f"must be held by motors and drives of the mechanism: there is no {', '.join(missing)}"
             raise ModelError.of("linearise", "at", rule, at.name)
         return at.operating, {**at.parameters, **(parameters or {})}, f"at the equilibrium: {at.message}"
-    equations = ImplicitEquations(system, t, parameters)
+    equations = ImplicitEquations.of(system, t, parameters)
     if isinstance(at, Result):
         parameters = {**at.parameters, **(parameters or {})}
         if at.final_state is None:
             raise ModelError.of("linearise", "at", "must hold a final state; this result was not integrated", at.name)
         at = at.final_state
     if isinstance(at, FinalState):
-        return _of_state(equations, at), dict(ImplicitEquations(system, at.t, parameters).values), f"at t = {at.t:g} s of a run"
+        return _of_state(equations, at), dict(ImplicitEquations.of(system, at.t, parameters).values), f"at t = {at.t:g} s of a run"
     if at is None and not system.own_states:  # equilibrium() cannot solve for these; the message says whether they rest
         resting = _resting_start(system, equations, t)
         if resting is not None:
@@ -77,7 +77,7 @@ def _resting_start(system: System, equations: ImplicitEquations, t: float) -> Op
     driven = set(equations.moved_v)
     if any(rate != 0.0 for k, rate in enumerate(start.v) if k not in driven):
         return None
-    still = ImplicitEquations(system, t, equations.values, still=True)
+    still = ImplicitEquations.of(system, t, equations.values, still=True)
     balance = Balance(still, t, {})
     return settled(equations, start) if is_balanced(balance, balance.at(still.start_q)) else None
 

@@ -42,7 +42,7 @@ class MovedMechanism:
 
         t = self.operating.t
         compiled = compile_system(self.system, still=True, t_start=t, parameters=self.parameters)
-        equations, traced = ImplicitEquations(self.system, t, self.parameters), compiled.traced
+        equations, traced = ImplicitEquations.of(self.system, t, self.parameters), compiled.traced
         states = np.zeros((len(changes), traced.y0.size))
         states[:, traced.layout.y[OWN]] = self._own(traced.y0[traced.layout.y[OWN]])
         for state, change in zip(states, changes, strict=True):

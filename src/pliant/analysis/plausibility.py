@@ -93,7 +93,7 @@ def starting_depths(system: System) -> Iterator[str]:
     from pliant.analysis.operating_point import gaps_at
 
     try:
-        equations = ImplicitEquations(system, 0.0, None)
+        equations = ImplicitEquations.of(system, 0.0, None)
     except PliantError:  # analyses refuse sampled controllers; a run judges its own start
         return
     weight = system.mass * (math.hypot(*map(float, system.gravity)) or GRAVITY)
