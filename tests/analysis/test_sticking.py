@@ -95,6 +95,14 @@ def test_a_linearisation_leaves_out_what_sticks_and_says_so():
     assert any("friction holds rod.angle against up to 0.157 N m at" in word for word in linear.warnings)
 
 
+def test_a_slider_that_only_friction_holds_is_refused_with_a_word_about_it():
+    system = pl.System("slider", gravity=(1.0, -G))
+    system.add("slider", pl.RigidBody(mass=1.0, inertia=0.05), joint=pl.Prismatic(friction=pl.JointFriction(DRY)))
+    assert np.ptp(pl.simulate(system, 0.1)["slider.displacement"]) < 1e-9
+    with pytest.raises(pl.SolveError, match=r"nothing holds slider\.displacement: .*\(the friction inside the joint may hold it"):
+        pl.equilibrium(system)
+
+
 def test_friction_alone_may_hold_a_rotor():
     system = pl.System("rotor", gravity=(0, -G))
     system.add("rotor", pl.RigidBody(mass=1.0, inertia=0.05), joint=pl.Revolute(friction=pl.JointFriction(DRY, radius=RADIUS)))

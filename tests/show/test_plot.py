@@ -2,6 +2,7 @@
 
 import csv
 import re
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -102,6 +103,40 @@ def test_every_plot_draws_into_axes_of_the_user(name, chain):
     else:
         assert len(figure.axes) > 2 or given.lines
     assert tuple(PLOTS[name](chain, figsize=(4.0, 7.0)).get_size_inches()) == (4.0, 7.0)
+
+
+@pytest.mark.parametrize("own", [False, True], ids=["figsize", "ax"])
+@pytest.mark.parametrize("name", ["spectrum", "tip_deflection", "series"])
+def test_titles_labels_and_legends_fit_into_one_column_of_a_paper(name, own, arm):
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    size = (3.5, 2.2) if name == "spectrum" else (3.5, 3.5)
+    quantities = {"spectrum": (["link3.y1"],), "tip_deflection": (), "series": ("tip_deflection link3 y", "tip_velocity link3 y")}[
+        name
+    ]
+    figure = Figure(figsize=size, layout="constrained")
+    runs = {"light": arm, "heavy": arm} if name == "series" else arm
+    figure = PLOTS[name](runs, *quantities, **({"ax": figure.subplots()} if own else {"figsize": size}))
+    FigureCanvasAgg(figure).draw()
+    texts = [text for text in figure.findobj(Text) if text.get_text() and text.get_visible()]
+    ticks = {label for tick in figure.findobj(Tick) for label in (tick.label1, tick.label2)}
+    for text in texts:
+        box = text.get_window_extent()
+        inside = box.x0 > -1.0 and box.y0 > -1.0 and box.x1 < figure.bbox.x1 + 1.0 and box.y1 < figure.bbox.y1 + 1.0
+        assert inside or text in ticks, text.get_text()
+    labels = sorted((axes.yaxis.label.get_window_extent() for axes in figure.axes), key=lambda box: box.y0)
+    assert all(below.y1 < above.y0 for below, above in pairwise(labels))
+    assert all(axes.get_window_extent().width > 0.4 * figure.bbox.width for axes in figure.axes)
+
+
+def test_names_in_a_figure_of_the_user_are_taken_literally(arm):
+    """An empty label of the user's Axes is no text of theirs."""
+    from matplotlib.figure import Figure
+
+    given = Figure().subplots()
+    pl.plot.series(arm, "tip_position link3", ax=given)
+    assert not given.yaxis.label.get_parse_math()
 
 
 def test_several_axes_are_the_panels_of_a_plot(chain):

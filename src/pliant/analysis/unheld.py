@@ -36,6 +36,9 @@ def refuse_what_nothing_holds(balance: Balance, rest: Rest) -> list[str]:
     if not names:
         return _names(balance, rubbed)
     acts = "" if rest.found else ", yet a force acts along it"
+    rubbing = {rate for own in balance.equations.rubbing if own.grip is not None for rate in own.joint.rates}
+    if rubbing.intersection(names):
+        acts += " (the friction inside the joint may hold it, but an equilibrium is sought without)"
     raise SolveError(
         f"equilibrium: system {balance.equations.system.name!r}: nothing holds {', '.join(names)}: no spring, gravity, contact or "
         f"closure resists it{acts}; prescribe its motion, give it a spring, name its position in hold, or its rate in steady"

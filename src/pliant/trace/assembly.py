@@ -374,8 +374,13 @@ def _left_out(look: _Look, seen: _Seen) -> tuple[str, ...]:
 
 
 def _empty(look: _Look, closures: Sequence[Closure]) -> tuple[str, ...]:
-    """A warning about closures between frames that are in one place whatever moves."""
-    names = [closure.name for k, closure in enumerate(closures) if k not in look.found.owners]
+    """A warning about closures between frames that are in one place whatever moves.
+
+    Of a wheel one row that holds something is enough: in a plane it cannot move across its path.
+    """
+    wheels = [closure.wheel.name if isinstance(closure, FormulaClosure) and closure.wheel else None for closure in closures]
+    rolling = {wheels[k] for k in look.found.owners} - {None}
+    names = [closure.name for k, closure in enumerate(closures) if k not in look.found.owners and wheels[k] not in rolling]
     return tuple(f"closure {name!r} holds nothing: what it connects cannot move apart" for name in names)
 
 

@@ -26,6 +26,8 @@ MOST_LINES = len(PALETTE) * len(DASHES)  # in one panel; more could not be disti
 INK, QUIET, ALARM = "#222222", "#8a8a8a", "#C1272D"
 
 WIDTH, PANEL = 8.0, 2.6  # inches: of a figure, and the height of one panel
+BESIDE = 0.6  # of a panel's width: a wider legend is drawn inside the panel
+SURE = 0.9  # of the room right of a panel's left edge, which the layout moves to the right by the width of tick labels
 TIME = "time, s"
 SMALL = 0.1  # of a unit of the model file: smaller values are shown in SI, with a prefix
 
@@ -66,10 +68,11 @@ def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
         import matplotlib as mpl
         from matplotlib.text import Text
 
-        theirs = {text for panel in _several(options.get("ax")) for text in panel.figure.findobj(Text)}
+        theirs = {text for panel in _several(options.get("ax")) for text in panel.figure.findobj(Text) if text.get_text()}
         with mpl.rc_context({name: value for name, value in STYLE.items() if not changed(name)}):
             made = draw(*given, **options)
             _take_literally(made, theirs)
+            _fit(made, theirs)
             return made
 
     return drawn
@@ -94,6 +97,46 @@ def _take_literally(figure: Figure, theirs: set[Any]) -> None:
     for text in figure.findobj(Text):
         if text not in ticks and text not in theirs:
             text.set_parse_math(False)
+
+
+def _fit(figure: Figure, theirs: set[Any]) -> None:
+    """Shrink titles and labels that are longer than their room, and move legends inside that would squeeze their panel.
+
+    This happens in small figures, such as those for one column of a paper. theirs: texts that stay as they are.
+    """
+    from matplotlib.text import Text
+
+    edge = figure.bbox.x1
+    for text in set(figure.texts) - theirs:
+        _shrink(text, edge - text.get_window_extent().x0)
+    for panel in figure.axes:
+        if panel.name == "3d":
+            continue
+        room = panel.get_window_extent()
+        titles = {text for text in panel.get_children() if isinstance(text, Text)} - set(panel.texts) - theirs
+        for text in titles:
+            _shrink(text, SURE * (edge - room.x0))
+        for label, length in ((panel.xaxis.label, room.width), (panel.yaxis.label, room.height)):
+            if label not in theirs:
+                _shrink(label, length)
+        _move_inside(panel, BESIDE * room.width, theirs)
+
+
+def _move_inside(panel: Any, width: float, theirs: set[Any]) -> None:
+    """Draw a legend that is wider than this, pixels, inside its panel."""
+    beside = panel.get_legend()
+    if beside is not None and not theirs.intersection(beside.get_texts()) and beside.get_window_extent().width > width:
+        beside.set_loc("best")
+        beside.set_bbox_to_anchor(None)
+        beside.set_frame_on(True)
+
+
+def _shrink(text: Any, room: float) -> None:
+    """Draw a text that is longer than its room, pixels, in smaller letters."""
+    extent = text.get_window_extent()
+    length = extent.height if text.get_rotation() == 90.0 else extent.width
+    if length > room > 0.0:
+        text.set_fontsize(text.get_fontsize() * room / length)
 
 
 def figure(
