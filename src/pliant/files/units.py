@@ -25,13 +25,8 @@ SHOWN = ("m", "rad", "m/s", "rad/s")  # quantities that tables and plots show in
 OR, ANY_POWER = " or ", "^n"
 HERTZ = re.compile(r"\b\w*(Hz|hertz)\b")
 PER_TIME = {"[time]": -1.0}
-TORQUE = re.compile(
-    r"\b([kmM]?N)([cm]?m(?:(?:\^|\*\*)-?\d)?)(?![^\W_])"
-)  # Nm, as engineers write it; pint's Nm is of textiles
-FOREIGN = {
-    "[substance]",
-    "[luminosity]",
-}  # that no quantity of a mechanism has; pint's U, as in U/min, is of enzymes
+TORQUE = re.compile(r"\b([kmM]?N)([cm]?m(?:(?:\^|\*\*)-?\d)?)(?![^\W_])")  # Nm, as engineers write it; pint's Nm is of textiles
+FOREIGN = {"[substance]", "[luminosity]"}  # no quantity of a mechanism has these; pint's U, as in U/min, is of enzymes
 
 
 def split(text: str) -> tuple[float, str] | None:
