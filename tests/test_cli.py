@@ -268,6 +268,8 @@ def test_a_real_run_writes_the_result_and_the_picture(tmp_path: Path) -> None:
     touches = Result.from_netcdf(out).contacts
     assert touches[0].begin == pytest.approx(math.sqrt(1.8 / 9.81), abs=1e-9)  # and its ends hit the ground from 0.9 m
     assert len(touches) > 20
+    hardest = max(touches, key=lambda touch: touch.peak_force)
+    assert f"{hardest.peak_force:.5g} N on {hardest.pair} at t = {hardest.peak_time:.6g} s" in " ".join(done.stdout.split())
     assert picture.stat().st_size > 10_000
     assert sorted(tmp_path.iterdir()) == [out, picture]
 
@@ -462,7 +464,7 @@ def test_what_cannot_be_gone_on_with_is_refused(ran: Path, tmp_path: Path) -> No
         ([CHAIN, "--continue", str(ran), "--t-end", "0.4"], 2, "ended at t = 0.4285 s; --t-end must be larger"),
         ([CHAIN, "--continue", str(ran), "--out", str(ran)], 2, "--out: must be a different file from the one to continue"),
         ([CHAIN, "--out", str(ran.with_suffix(".csv"))], 2, "--out: must be a file of netCDF, such as arm.nc; `pliant export`"),
-        ([CHAIN, "--continue", CHAIN], 2, "must be the result of a run (netCDF)"),
+        ([CHAIN, "--continue", CHAIN], 2, f"got another kind of file; `pliant run {CHAIN}` runs a model and writes its result"),
         ([CHAIN, "--continue", str(tmp_path / "none.nc")], 2, "cannot be read: No such file"),
         ([str(other), "--continue", str(ran)], 2, "start must come from a run of the same mechanism, whose coordinates are"),
     ):

@@ -132,6 +132,8 @@ bodies:
     [
         ("spin: 2 Hz", {"rate": "spin"}, r"revolute\.rate: must be in rad/s, got 'spin', which is a frequency in Hz"),
         ("spin: 2 Hz, twice: 2*spin", {"rate": "twice"}, r"rate: must be in rad/s, got 'twice', which is a frequency in Hz"),
+        ("spin: 300 1/min", {"rate": "spin"}, r"rate: must be in rad/s, got 'spin', which is a frequency in Hz or 1/s"),
+        ("spin: 300 U/min", {}, r"define\.spin: unit 'U/min' is of dimension \[substance\].*\(turns per minute are rpm\)"),
         ("L: 2 m, A: L**2", {"length": "A"}, r"rod\.length: must be in m, got 'A', which is of dimension \[length\] \*\* 2"),
         ("L: 2 m", {"mass": "3*L"}, r"rod\.mass: must be in kg, got '3\*L', which is of dimension \[length\]"),
         ("L: 2 m, m: 3 kg, total: L + m", {}, r"define\.total: formula 'L \+ m': 'L \+ m' at column 1 must combine "
@@ -162,6 +164,8 @@ def test_what_is_of_another_kind_is_refused_by_its_name(define: str, fields: dic
     ("define", "fields"),
     [
         ("spin: 2 Hz", {"rate": "2*pi*spin"}),
+        ("spin: 2 Hz, turn: 360 deg", {"rate": "turn*spin"}),
+        ("gain: 10 1/s, off: 5 deg, n: 30 rpm", {"rate": "n + gain*off"}),
         ("period: 2 s", {"rate": "2*pi/period"}),
         ("n: 30 rpm", {"rate": "n/2"}),
         ("A: 4 m^2", {"length": "sqrt(A)"}),

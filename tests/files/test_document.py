@@ -50,3 +50,10 @@ def outcome(text: str, fast: bool) -> Any:
 @pytest.mark.parametrize("text", ["a:\t1", "a: [1,\t2]", "\ta: 1"])
 def test_tabs_are_judged_by_one_parser(text: str) -> None:
     assert outcome(text, fast=True) == outcome(text, fast=False)
+
+
+@pytest.mark.parametrize(
+    "text", ["[0,-9.81]", "[1,2,3]", "[0, 1 ,2]", "[a.tip, b.tip]", "['1,5', 2]", "[[1,2], [3,4]]", "[0, 1,\n2]"]
+)
+def test_lists_without_a_space_behind_commas_are_lists(text: str) -> None:
+    assert read_document(text, "m").items()

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import pliant as pl
 from pliant.cli import app
 from pliant.files import parse_formula
-from pliant.files.units import split
+from pliant.files.units import convert, split
 
 HEAD = "pliant: 1\nsystem: s\ngravity: [0, -9.81]\n"
 ROD = "bodies: {arm: {rod: {length: 1, mass: 2}, joint: revolute}}\n"
@@ -147,6 +147,25 @@ def test_a_frequency_is_no_angular_rate() -> None:
     """10 Hz has the dimension of 10 rad/s and is 2 pi times as fast: it is refused, not taken for either."""
     with pytest.raises(pl.ModelError, match=r"rate: must be in rad/s, got 'Hz'"):
         pl.loads_model(HEAD + ROD.replace("joint: revolute", "joint: {revolute: {rate: 10 Hz}}"))
+    with pytest.raises(pl.ModelError, match=r"rate: must be in rad/s, got '1/min', which is a frequency in Hz or 1/s"):
+        pl.loads_model(HEAD + ROD.replace("joint: revolute", "joint: {revolute: {rate: 300 1/min}}"))
+
+
+@pytest.mark.parametrize(
+    ("unit", "size", "wanted"),
+    [
+        ("Nm", 1.0, "N m"),
+        ("Nmm", 1e-3, "N m"),
+        ("kNm", 1e3, "N m"),
+        ("Nm/rad", 1.0, "N m/rad"),
+        ("Nm^2", 1.0, "N m^2"),
+        ("rad/Nm", 1.0, None),
+    ],
+)
+def test_a_torque_may_be_written_without_a_space(unit: str, size: float, wanted: str | None) -> None:
+    """Pint's Nm is a number of textile fibres, 1000 m/kg."""
+    assert convert(2.0, unit, wanted) == pytest.approx(2.0 * size, rel=1e-12)
+    assert convert(2.0, "nm", "m") == pytest.approx(2e-9, rel=1e-12)
 
 
 def test_units_stand_in_places_signals_stiffnesses_and_runs() -> None:

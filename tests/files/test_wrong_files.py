@@ -173,6 +173,10 @@ WRONG: list[tuple[str, str, str]] = [
     ("width: 0.02}}", "width: 0.02}", "(the { at line 11, column 16 must be closed by a })"),
     ("[0, -9.81]", "[0, -9.81", "(the [ at line 3, column 10 must be closed by a ])"),
     ("save: 1e-3}", "save: 1e-3}}", "m.yaml:24: not valid YAML: expected <block end>, but found '}' (a } too many)"),
+    ("gravity: [0, -9.81]", "gravity: [0, -9,81]", "m.yaml:3: gravity: must have a decimal point, -9.81, or a space after"),
+    ("gravity: [0, -9.81]", "gravity: [0,5 m/s^2, 0]", "gravity: must have a decimal point, 0.5 m/s^2, or a space after the comma"),
+    ("width: 0.02", "width:0.02", "unknown key 'width:0.02' (write a space after the colon: width: 0.02); known"),
+    ("length: 1.0", "length: 0,5m", "; write a decimal point: 0.5)"),
     ("system: arm", "system arm", "could not find expected ':' (after the key in line 2, a colon and a space must follow)"),
 ]  # fmt: skip
 

@@ -57,6 +57,16 @@ def test_plots_of_a_result_read_back_show_the_units_of_the_file(run):
     assert small == (1e-6, "µm")  # not 0.003 mm
 
 
+def test_envelopes_along_beams_show_the_units_of_the_file():
+    beam = "beam: {length: L, section: {round: 5 mm}, material: steel, theory: euler-bernoulli, modes: {ends: cf, count: 1}"
+    result = pl.simulate(pl.loads_model(MODEL.replace("rod: {length: L, mass: 1 kg", beam)), 0.01, save=[0.0, 0.01])
+    result = result.with_sections(pl.stresses(result))
+    for plot in (pl.plot.stress_envelope, pl.plot.force_envelope):
+        panel = plot(result).axes[0]
+        farthest = max(np.max(line.get_xdata()) for line in panel.lines)
+        assert panel.get_xlabel() == "distance from the root, mm" and farthest == pytest.approx(250.0)
+
+
 def test_tables_show_the_units_of_the_file_and_numbers_stay_si(run, tmp_path):
     shown = runner.invoke(app, ["info", str(run)]).stdout
     line = next(line for line in shown.splitlines() if "motor speed" in line)

@@ -76,7 +76,8 @@ def load_result(file: Path, lazy: bool = False) -> Result:
     if not file.is_file():
         stop(WRONG, f"{file}: cannot be read: {'must be a file' if file.exists() else 'No such file'}")
     if not is_netcdf(file):
-        stop(WRONG, f"{file}: must be the result of a run (netCDF), got another kind of file")
+        hint = f"; `pliant run {file}` runs a model and writes its result" if file.suffix in (".yaml", ".yml") else ""
+        stop(WRONG, f"{file}: must be the result of a run (netCDF), got another kind of file{hint}")
     try:
         return Result.from_netcdf(file, lazy=lazy)
     except ModelError as trouble:

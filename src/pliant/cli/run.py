@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import signal
 from collections.abc import Iterator
 from dataclasses import replace
@@ -244,7 +245,8 @@ def _balance(result: Any) -> dict[str, float | None]:
 def _touches(contacts: Any) -> str:
     hardest = max(contacts, key=lambda touch: touch.peak_force)
     force = f"{hardest.peak_force:.5g} {hardest.units[1]}"
-    return f"{len(contacts)}, the hardest {force} on {hardest.pair} at t = {hardest.begin:.6g} s"
+    at = hardest.begin if math.isnan(hardest.peak_time) else hardest.peak_time  # the peak's, as in the report
+    return f"{len(contacts)}, the hardest {force} on {hardest.pair} at t = {at:.6g} s"
 
 
 def _sense(direction: int) -> str:

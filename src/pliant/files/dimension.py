@@ -21,14 +21,14 @@ class Dimension:
 
     powers: Mapping[str, float] = field(default_factory=dict)
     angle: bool = False  # measured in radians
-    hertz: bool = False  # a frequency in Hz, which is 2 pi times smaller than the rate in rad/s with the same powers
+    hertz: bool = False  # a frequency in Hz or 1/s, which is 2 pi times smaller than the rate in rad/s with the same powers
     ratio: bool = False  # of two quantities of the same kind: a plain number or an angle
     pure: bool = False  # a number written in a formula
     turns: bool = False  # has pi as a factor, which turns a frequency into a rate
 
     def __str__(self) -> str:
         if self.hertz and dict(self.powers) == {"[time]": -1.0}:
-            return "a frequency in Hz"
+            return "a frequency in Hz or 1/s, not an angular velocity"
         if not self.powers:
             return "a plain number"
         from pint.util import UnitsContainer
@@ -95,7 +95,8 @@ def _scaled_by(a: Kind, b: Kind, sense: float) -> Kind:
         return replace(b, hertz=b.hertz and not turns)
     powers = _combined(a.powers, b.powers, sense)
     cancelled = not powers and bool(a.powers)
-    return Dimension(powers, a.angle != b.angle, (a.hertz or b.hertz) and bool(powers) and not a.pure, cancelled)
+    hertz = (a.hertz or b.hertz) and not (a.angle or b.angle)  # an angle per cycle, times cycles per second, is an angular velocity
+    return Dimension(powers, a.angle != b.angle, hertz and bool(powers) and not a.pure, cancelled)
 
 
 def _combined(a: Mapping[str, float], b: Mapping[str, float], sense: float) -> dict[str, float]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import yaml
@@ -140,6 +141,8 @@ class Item:
     def items(self) -> list[Item]:
         if not self.is_list:
             raise self.wrong("must be a list")
+        if hint := _decimal_comma(self.node):
+            raise self.error(hint)
         return [self.within(node, _place(node), f"{self.path}[{k}]") for k, node in enumerate(self.node.value)]
 
     def text(self, wanted: str = "a string") -> str:
@@ -277,7 +280,21 @@ def _slip(key: str, value: Item, found: Mapping[str, Item]) -> str:
         return f" (write a decimal point: {text}.{key})"
     if value.is_nothing and "(" in text:
         return QUOTES
+    if value.is_nothing and ":" in key:
+        return f" (write a space after the colon: {key.replace(':', ': ', 1)})"
     return f" (indent it if it belongs to {before!r}, which is empty)" if before != key and found[before].is_nothing else ""
+
+
+def _decimal_comma(node: Any) -> str:
+    """What to write instead of [0, -9,81], where one comma has no space behind it, unlike others, and digits on both sides."""
+    inner = node.value
+    if not node.flow_style or not all(isinstance(one, yaml.ScalarNode) for one in inner):
+        return ""
+    tight = [a.end_mark.line == b.start_mark.line and b.start_mark.column == a.end_mark.column + 1 for a, b in pairwise(inner)]
+    for (a, b), close in zip(pairwise(inner), tight, strict=True):
+        if close and not all(tight) and a.value.lstrip("+-").isdigit() and b.value[:1].isdigit():
+            return f"must have a decimal point, {a.value}.{b.value}, or a space after the comma, got '{a.value},{b.value}'"
+    return ""
 
 
 def _composed(text: str, source: str) -> Any:

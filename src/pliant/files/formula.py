@@ -25,7 +25,7 @@ from pliant.model.parameter import Definition, Parameter, TextExpression, TiedFl
 from pliant.model.signal import MotionTable, PiecewiseLinear
 from pliant.scalar import FUNCTIONS, Scalar, deg, pi, where
 
-DECIMAL_COMMA = re.compile(r"(?<![\w.,])(\d+),(\d+)(?![\w.,])")
+DECIMAL_COMMA = re.compile(r"(?<![\w.,])(\d+),(\d+)(?![\d.,])")
 MAX_LENGTH = 4000  # characters of one formula
 MAX_DEPTH = 100  # levels of one formula; keeps every recursion far from Python's limit
 STATE_VARIABLES = ("t", "q", "v")

@@ -24,6 +24,9 @@ UNIT = re.compile(r"(?:[^\W\d_]++(?:(?:\^|\*\*)-?\d(?:\.5)?)?|1|%|°|[*/· ()])+
 SHOWN = ("m", "rad", "m/s", "rad/s")  # quantities that tables and plots show in the units of the file
 OR, ANY_POWER = " or ", "^n"
 HERTZ = re.compile(r"\b\w*(Hz|hertz)\b")
+PER_TIME = {"[time]": -1.0}
+TORQUE = re.compile(r"\b([kmM]?N)([cm]?m(?:(?:\^|\*\*)-?\d)?)(?![^\W_])")  # Nm, as engineers write it; pint's Nm is of textiles
+FOREIGN = {"[substance]", "[luminosity]"}  # no quantity of a mechanism has these; pint's U, as in U/min, is of enzymes
 
 
 def split(text: str) -> tuple[float, str] | None:
@@ -66,9 +69,10 @@ def _alike(kind: Dimension, wanted: str) -> bool:
 
 
 def kind_of(unit: str) -> Dimension:
-    """The dimension of a unit."""
+    """The dimension of a unit. 1/min may count turns as Hz does, and is one with it."""
     one = _one(unit)
-    return Dimension(_powers(one), "radian" in str(one.units), HERTZ.search(unit) is not None)
+    powers, angle = _powers(one), "radian" in str(one.units)
+    return Dimension(powers, angle, HERTZ.search(unit) is not None or (powers == PER_TIME and not angle))
 
 
 @cache
@@ -140,11 +144,15 @@ def _one(unit: str) -> Any:
         raise ModelError(f"unit {unit!r}: must consist of letters, products, quotients and powers, as in mm, N*m or kg/m^3")
     try:
         one = _registry().Quantity(1.0, _registry().parse_units(_spelled(unit)))
-        return (0.5 * (2.0 * one)).to_base_units()  # doubling refuses scales with an offset, such as degrees Celsius
+        found = (0.5 * (2.0 * one)).to_base_units()  # doubling refuses scales with an offset, such as degrees Celsius
     except pint.UndefinedUnitError:
         raise ModelError(f"unit {unit!r} is unknown{_nearest(unit)}") from None
     except Exception as trouble:  # pint's parser raises many kinds of errors; none may leave the loader
         raise ModelError(f"unit {unit!r} cannot be read ({type(trouble).__name__})") from None
+    powers = _powers(found)
+    if FOREIGN & set(powers):
+        raise ModelError(f"unit {unit!r} is {Dimension(powers)}, which nothing in a mechanism has (turns per minute are rpm)")
+    return found
 
 
 # Common units, for suggestions. Pint knows thousands more, most of which nobody means.
@@ -164,8 +172,8 @@ def _nearest(unit: str) -> str:
 
 
 def _spelled(unit: str) -> str:
-    """The unit in pint's spelling: a blank between units is a product, ^ a power, ° a degree."""
-    plain = unit.replace("°", "degree").replace("%", "percent").replace("·", "*").replace("^", "**")
+    """The unit in pint's spelling: a blank between units is a product, ^ a power, ° a degree, Nm a torque."""
+    plain = TORQUE.sub(r"(\1*\2)", unit).replace("°", "degree").replace("%", "percent").replace("·", "*").replace("^", "**")
     return re.sub(r"(?<=[\w)])\s+(?=[^\W\d_])", "*", plain.strip())
 
 

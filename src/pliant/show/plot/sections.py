@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pliant.errors import ModelError
 from pliant.results.result import Result
 from pliant.results.sections import FORCES, STRESSES
+from pliant.results.shown_units import ShownUnits, shown_unit
 from pliant.show.plot.style import ALARM, PALETTE, QUIET, Size, entitle, figure, legend, prefixed, styled
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def stress_envelope(result: Result, bodies: Sequence[str] | None = None, *, ax: 
     factor, unit = prefixed("Pa", [sections[name].sel(beam=beams).values for name in STRESSES])
     for panel, name in zip(panels, beams, strict=False):
         beam = sections.sel(beam=name)
-        x, words = _places(beam)
+        x, words = _places(beam, result.shown_units)
         largest, smallest, equivalent = (beam[quantity].values / factor for quantity in STRESSES)
         _band(panel, x, np.fmin.reduce(smallest), np.fmax.reduce(largest), PALETTE[0], "normal stress")
         panel.plot(x, np.fmax.reduce(equivalent), color=ALARM, label="largest equivalent stress")
@@ -74,7 +75,7 @@ def force_envelope(
         factor, unit = prefixed(sections[name].attrs["units"], [sections[name].sel(beam=beams).values])
         for k, label in enumerate(beams):
             beam = sections.sel(beam=label)
-            values, (x, words) = beam[name].values / factor, _places(beam)
+            values, (x, words) = beam[name].values / factor, _places(beam, result.shown_units)
             _band(panel, x, np.fmin.reduce(values), np.fmax.reduce(values), PALETTE[k % len(PALETTE)], label)
         panel.set(title=WORDS[name], xlabel=words, ylabel=f"{WORDS[name]}, {unit}")
     legend(panels[min(ACROSS, len(chosen)) - 1])
@@ -82,10 +83,11 @@ def force_envelope(
     return made
 
 
-def _places(beam: xarray.Dataset) -> tuple[Floats, str]:
+def _places(beam: xarray.Dataset, shown: ShownUnits) -> tuple[Floats, str]:
     """The positions of stations and their unit; fractions of the length if any length changes during the run."""
     if beam["x"].ndim == 1:
-        return beam["x"].values, "distance from the root, m"
+        size, unit = shown_unit("m", shown)
+        return beam["x"].values / size, f"distance from the root, {unit}"
     return beam["station"].values, "part of the (free) length"
 
 
