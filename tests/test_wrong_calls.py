@@ -81,6 +81,26 @@ def test_wrong_arguments_of_methods_are_answered_with_a_sentence(title, made, tm
                     method(*given.values()) if name.startswith("__") else method(**given)
 
 
+@pytest.mark.parametrize("field", ["result", "names", "bodies", "ax", "figsize"])
+def test_wrong_arguments_of_plots_are_answered_with_a_sentence(field, made):
+    for name, draw in pl.plot.PLOTS.items():
+        own = inspect.signature(draw).parameters.get(field)
+        if own is None or own.kind is own.VAR_POSITIONAL:
+            continue
+        for wrong in (3, -1.0, "nonsense", object(), (1, "x"), {"a": 1}, ["x"]):
+            with pytest.raises(pl.ModelError, match=r"plot|result"):
+                draw(**({"results": made["result"]} if name == "series" else {"result": made["result"]}) | {field: wrong})
+    with pytest.raises(pl.ModelError, match="player: result must be a Result, got 3"):
+        pl.player.write(3, "page.html")
+
+
+def test_a_limit_of_steps_is_a_whole_number():
+    for call in (pl.simulate, pl.ensemble):
+        with pytest.raises(pl.ModelError, match=r"max_steps must be a whole number >= 1, got 1\.5"):
+            call(pendulum(), 0.1, max_steps=1.5)
+    assert not pl.simulate(pendulum(), 1.0, max_steps=1e1).ok
+
+
 def test_a_start_is_given_by_names_in_every_call_that_starts_a_run():
     system, start = pendulum(), {"rod.angle": 0.3, ("v", "rod.angle"): 1.5}
     run = pl.simulate(system, 0.1, start=start)

@@ -115,6 +115,22 @@ def test_keys_that_are_no_names_are_refused_in_the_same_way(readers, key):
             readers[reader][key]
 
 
+@pytest.mark.parametrize("key", [3, (), None, ("q", 0), ["a.angel"]], ids=str)
+@pytest.mark.parametrize("reader", ["ensemble", "sweep"])
+def test_a_dataset_of_many_runs_refuses_what_is_no_name_in_the_same_way(readers, reader, key):
+    with pytest.raises(pl.UnknownNameError):
+        readers[reader][key]
+
+
+def test_an_ensemble_that_kept_only_the_end_reads_rates_and_coordinates_there():
+    ends = pl.ensemble(swing(), T_END, starts={"a.angle": [-1.0, -0.9]}, keep="final")
+    for key, kept in ((("v", "a.angle"), "v_end"), (("q", "a.angle"), "q_end"), ("a.angle", "q_end")):
+        assert key in ends and np.array_equal(ends[key], ends[kept, "a.angle"])
+    assert "v" not in ends  # the whole quantity was not kept
+    with pytest.raises(pl.UnknownNameError, match=r"state \(a\.angle(?!.*a\.angle.*quantity)"):  # coordinates are named once
+        ends["a.angel"]
+
+
 def test_a_quantity_that_was_not_kept_is_not_there():
     system = swing()
     result = pl.simulate(system, T_END, save=STEP, keep=("v",))

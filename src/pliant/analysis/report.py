@@ -66,6 +66,7 @@ class Largest:
 
     @property
     def words(self) -> str:
+        """Value, place and time in SI."""
         return self.said({})
 
     def said(self, shown: ShownUnits) -> str:

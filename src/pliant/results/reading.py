@@ -55,7 +55,7 @@ def _unknown(
 ) -> UnknownNameError:
     """Names what could have been meant: the quantities that have such a label, or a name of similar spelling."""
     first = {quantity: labels.get(dims[0], ()) if dims else () for quantity, dims in dimensions.items()}
-    own = [] if isinstance(key, tuple) else [label for quantity in BY_LABEL for label in first.get(quantity, ())]
+    own = [] if isinstance(key, tuple) else list(dict.fromkeys(label for quantity in BY_LABEL for label in first.get(quantity, ())))
     name = str(name)
     having = [f"[{quantity!r}, {name!r}]" for quantity, known in first.items() if name in known]
     if having:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 
-class Observation(Mapping[str, Floats]):
+class Observation(Mapping[str | tuple[str, ...], Any]):
     """All quantities at one time, by the names of a result: observation["arm.angle"] is a coordinate or a state,
     observation["tip_position"] a quantity, observation["v", "arm.angle"] and observation["tip_position", "arm", "x"] parts of one.
 
@@ -42,6 +42,7 @@ class Observation(Mapping[str, Floats]):
         return values[places] if places else values
 
     def __iter__(self) -> Iterator[str]:
+        """The names of quantities; keys that read parts of them are not listed."""
         return iter(QUANTITIES)
 
     def __len__(self) -> int:

@@ -229,8 +229,8 @@ def method_of(method: Method | type[Method] | str | None) -> Method:
 
 def check_limits(part: str, max_steps: Any, max_seconds: Any = None) -> None:
     """Refuse limits of a run that are not numbers."""
-    if max_steps is not None and not check.number(part, "max_steps", max_steps) >= 1:
-        raise ModelError.of(part, "max_steps", "must be >= 1", max_steps)
+    if max_steps is not None and check.number(part, "max_steps", max_steps) != max(1, int(max_steps)):
+        raise ModelError.of(part, "max_steps", "must be a whole number >= 1", max_steps)
     if max_seconds is not None:
         check.positive(part, "max_seconds", max_seconds, "s")
 

@@ -67,6 +67,7 @@ def write(result: Result, path: str | Path, scale: float = 1.0, speed: float | N
 @answers("page")
 def page(result: Result, scale: float = 1.0, speed: float | None = None) -> str:
     """The page as text."""
+    check.instance("player", "result", result, Result, "a Result")
     scale, speed = check.positive("player", "scale", scale), None if speed is None else check.positive("player", "speed", speed)
     scene = Scene(result)
     result = scene.result

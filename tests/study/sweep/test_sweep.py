@@ -73,6 +73,13 @@ def test_a_model_file_runs_as_it_says_and_its_numbers_are_swept(tmp_path):
         assert np.array_equal(data["bob.angle"].sel(torque=torque), run["bob.angle"])
 
 
+def test_a_loaded_model_runs_as_its_file_says(tmp_path):
+    (tmp_path / "m.yaml").write_text(MODEL)
+    model = pl.load_model(tmp_path / "m.yaml")
+    data = pl.sweep(model, {"torque": [0.0, 0.5]}, keep="bob.angle")
+    assert data.identical(pl.sweep(tmp_path / "m.yaml", {"torque": [0.0, 0.5]}, keep="bob.angle"))
+
+
 def test_numbers_of_a_file_that_decide_its_structure_are_swept_too(tmp_path):
     beam = """
 pliant: 1

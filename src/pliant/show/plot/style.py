@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Sequence
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, ParamSpec
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import ModelError
+from pliant.model import check
+from pliant.results.result import Result
 from pliant.results.shown_units import ShownUnits, shown_unit
 
 if TYPE_CHECKING:
@@ -61,21 +65,56 @@ STYLE = {
 
 
 def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
-    """Decorator: the function draws in pliant's style, except for settings that the user has changed, and changes none."""
+    """Decorator: the function draws in pliant's style, except for settings that the user has changed, and changes none.
+
+    Arguments that plots share are checked here.
+    """
+    fields = [own.name for own in inspect.signature(draw).parameters.values() if own.kind is own.POSITIONAL_OR_KEYWORD]
+
+    def checked(field: str, value: Any) -> Any:
+        return SHARED[field](f"plot {draw.__name__}", field, value) if field in SHARED else value
 
     @functools.wraps(draw)
     def drawn(*given: P.args, **options: P.kwargs) -> Figure:
         import matplotlib as mpl
         from matplotlib.text import Text
 
+        positional: Any = map(checked, chain(fields, repeat("")), given)
+        by_name: Any = {field: checked(field, value) for field, value in options.items()}
         theirs = {text for panel in _several(options.get("ax")) for text in panel.figure.findobj(Text) if text.get_text()}
         with mpl.rc_context({name: value for name, value in STYLE.items() if not changed(name)}):
-            made = draw(*given, **options)
+            made = draw(*positional, **by_name)
             _take_literally(made, theirs)
             _fit(made, theirs)
             return made
 
     return drawn
+
+
+def _result(part: str, field: str, value: Any) -> Result:
+    check.instance(part, field, value, Result, "a Result")
+    return value  # type: ignore[no-any-return]
+
+
+def _names(part: str, field: str, value: Any) -> tuple[str, ...] | None:
+    return None if value is None else check.names(part, field, value)
+
+
+def _size(part: str, field: str, value: Any) -> Size:
+    return None if value is None else tuple(check.positive(part, field, x) for x in check.numbers(part, field, value, 2))  # type: ignore[return-value]
+
+
+def _axes(part: str, field: str, value: Any) -> Any:
+    for panel in _several(value):
+        if not hasattr(panel, "figure"):
+            raise ModelError.of(part, field, "must be Axes of matplotlib, or an array of them", value)
+    return value
+
+
+# Arguments that several plots take, with what checks them.
+SHARED: dict[str, Callable[[str, str, Any], Any]] = {
+    "result": _result, "names": _names, "bodies": _names, "ax": _axes, "figsize": _size,
+}  # fmt: skip
 
 
 def changed(setting: str) -> bool:

@@ -59,22 +59,23 @@ class Subject(Protocol):
 
 def subject_of(given: Any, includes_outside: bool = False, values: Mapping[str, float | str] | None = None) -> Subject:
     """values: replace those of definitions in a model file."""
-    given = given.system if isinstance(given, Model) else given
+    if isinstance(given, Model):
+        return SystemSubject(given.system, given.run)
     if isinstance(given, System):
         return SystemSubject(given)
     if isinstance(given, (str, Path)):
         return FileSubject(Path(given), includes_outside, values)
     if callable(given):
         return FunctionSubject(given)
-    rule = "must be a System, the name of a model file, or a function of numbers that returns a System"
+    rule = "must be a System, the name of a model file, a Model, or a function of numbers that returns a System"
     raise ModelError.of("sweep", "system_or_function", rule, given)
 
 
 class SystemSubject:
-    """A System, whose parameters are swept."""
+    """A System, whose parameters are swept; settings: those of the model that contains it."""
 
-    def __init__(self, system: System) -> None:
-        self._system = system
+    def __init__(self, system: System, settings: RunSettings | None = None) -> None:
+        self._system, self.settings = system, settings
 
     @property
     def title(self) -> str:
@@ -83,10 +84,6 @@ class SystemSubject:
     @cached_property
     def identity(self) -> str:
         return fingerprint("sweep", f"system {self.title!r}", self._system)
-
-    @property
-    def settings(self) -> RunSettings | None:
-        return None
 
     @cached_property
     def parameters(self) -> dict[str, Parameter]:
@@ -108,7 +105,7 @@ class SystemSubject:
         return Mechanism(self._system, checked_values(self.parameters, case))
 
     def settings_of(self, case: Case) -> RunSettings | None:
-        return None
+        return self.settings
 
 
 class FileSubject:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import xarray
 
     from pliant.model.system import System
+    from pliant.run.mechanism import AnySystem
 
 Progress = Callable[..., object]
 Computing = Callable[[Sequence[Task], Done], None]
@@ -34,7 +35,7 @@ class SweepInterrupted(KeyboardInterrupt):
 
 
 def sweep(
-    system_or_function: System | str | Path | Callable[..., System],
+    system_or_function: AnySystem | Callable[..., System],
     over: Mapping[str, ArrayOf[Value]] | Sequence[Mapping[str, Value]] | Grid | Cases,
     run: Mapping[str, Any] | Callable[..., Result] | None = None,
     keep: What | Sequence[What] | Mapping[str, What] | None = None,
@@ -47,11 +48,11 @@ def sweep(
 ) -> xarray.Dataset:
     """Run a mechanism over a grid, a list or a sample of numbers, and return the requested results of all runs as one Dataset.
 
-    - system_or_function: a System, whose parameters are swept; a model file, whose definitions are swept; or a function of numbers
-      that returns a System.
+    - system_or_function: a System or a loaded Model, whose parameters are swept; a model file, whose definitions are swept; or
+      a function of numbers that returns a System.
     - over: {name: values} for a grid (or `Grid`), a list of {name: value} (or `Cases`), or a `Sample`.
     - run: arguments of `simulate` by name, or a function of a System that returns a Result; the function may take swept numbers as
-      further arguments. A model file may have its own settings.
+      further arguments. A model may have its own settings.
     - keep: names of quantities or coordinates, functions of a Result that return numbers or arrays, or a mapping of names to these;
       names of section forces and stresses (`equivalent_stress`); `largest_` with a quantity of `report` (`largest_reaction_force`),
       one number per part; "result" keeps whole Results. Default: coordinates, tips and contact forces.
