@@ -86,5 +86,5 @@ def test_the_command_line_speaks_the_words_of_files(tmp_path):
     assert "9.55 turns; 60 deg if degrees are meant" in said and "pl." not in said
     shared = "contact 'a': pl.Exact delivers it, or pl.HuGuo; body 'b': pl.segmented(beam, n); a file named pl.nc stays"
     assert in_file_words(shared) == "contact 'a': exact delivers it, or hu_guo; body 'b': segments: n; a file named pl.nc stays"
-    (tmp_path / "arm.yaml").write_text(MODEL.replace("-9.81", "-9, 81"))  # a list of three numbers, without the sign of a decimal comma
+    (tmp_path / "arm.yaml").write_text(MODEL.replace("-9.81", "-9, 81"))  # three numbers
     assert "gravity = (0, -9, 81) m/s^2 is" in CliRunner().invoke(app, ["check", str(tmp_path / "arm.yaml")]).stdout
