@@ -18,7 +18,7 @@ from pliant.cli import app
 def reproduce(name: str, out: Path) -> tuple[Path, str, dict[str, Any]]:
     """The whole command, into a new folder: that folder, what was printed, the summary."""
     done = CliRunner().invoke(app, ["reproduce", name, "--out", str(out)])
-    assert done.exit_code == 0, done.output
+    assert done.exit_code == 0, (done.output, done.stderr, done.exc_info)
     return out, done.stdout, json.loads((out / "summary.json").read_text())
 
 
