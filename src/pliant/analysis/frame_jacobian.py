@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.analysis.denoc import Given, state_vector
-from pliant.answers import answers
 from pliant.model import check
 from pliant.model.refused import require_bodies
 from pliant.model.resolve import resolved
@@ -45,7 +44,6 @@ class FrameJacobian:
         return np.vstack([self.linear, self.angular])
 
 
-@answers("jacobian")
 def jacobian(system: AnySystem, frame: Frame | str, *, q: Given = None, v: Given = None, t: float = 0.0) -> FrameJacobian:
     """The Jacobian of a frame, as in jacobian(system, arm.tip, q={"arm.angle": 0.3}).
 

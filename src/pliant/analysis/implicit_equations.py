@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import threading
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -34,6 +34,7 @@ from pliant.model.signal import Signal
 from pliant.model.system import System
 from pliant.model.value_keys import value_key
 from pliant.results.table import AXES, OBSERVED, QUATERNION
+from pliant.run.recent import Recent
 from pliant.run.starts import is_short, no_direction
 from pliant.trace.closures import Closures
 from pliant.trace.contacts import PARAMETERS
@@ -70,15 +71,7 @@ class EvaluationPoint:
                 self.share]  # fmt: skip
 
 
-MOST_KEPT = 4  # equations of a thread's last calls
-_THREAD = threading.local()  # each has its own, because CasADi's graphs must not be used by several
-
-
-def _kept() -> dict[Hashable, ImplicitEquations]:
-    if not hasattr(_THREAD, "kept"):
-        _THREAD.kept = {}
-    kept: dict[Hashable, ImplicitEquations] = _THREAD.kept
-    return kept
+KEPT: Recent[ImplicitEquations] = Recent(4)  # equations of the last calls, by thread: CasADi's graphs must not be used by several
 
 
 class ImplicitEquations(Trace):
@@ -149,15 +142,14 @@ class ImplicitEquations(Trace):
         values = checked_values(system.parameters, parameters)
         parts = ((name, tuple(x.items()) if isinstance(x, dict) else x) for name, x in vars(system).items())
         key = value_key((*parts, t, tuple(values.items()), still, tuple(turning), tuple((positions or {}).items())))
-        kept = _kept()
-        known = None if key is None else kept.pop(key, None)
-        if known is None:
-            known = cls(system.snapshot(), t, values, still, turning, positions)
+        here = (threading.get_ident(), key)
+        known = [] if key is None else KEPT.get(here)
+        if known:
+            return known[0]
+        made = cls(system.snapshot(), t, values, still, turning, positions)
         if key is not None:
-            kept[key] = known
-            if len(kept) > MOST_KEPT:
-                del kept[next(iter(kept))]  # the one that was used least recently
-        return known
+            KEPT.put(here, made, size=1)
+        return made
 
     def read(self, signal: Signal) -> Scalar:
         """The current value of a signal: the fraction of it that acts, plus the input."""

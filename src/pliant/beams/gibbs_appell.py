@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.answers import answers
 from pliant.beams.integrals import shape_integrals
 from pliant.model import check
 from pliant.model.beam import Beam
@@ -65,7 +64,6 @@ class GibbsAppellIntegrals:
         }
 
 
-@answers("integrals")
 def gibbs_appell_integrals(beam: Beam) -> GibbsAppellIntegrals:
     """The integrals of a beam, without its payload, which is a body of its own."""
     check.instance("gibbs_appell_integrals", "beam", beam, Beam, "a Beam")

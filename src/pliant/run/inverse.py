@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.answers import answers
 from pliant.errors import ModelError, SolveError
 from pliant.model import check
 from pliant.model.coordinate_pair import refuse_coordinate_pairs
@@ -39,7 +38,6 @@ NEWTON_STEPS = 30
 NEWTON_TOLERANCE = 1e-13  # of the largest modal force: the level of round-off
 
 
-@answers("inverse dynamics")
 def inverse_dynamics(
     system: AnySystem,
     motion: Mapping[str, Motion] | None = None,

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.answers import answers
 from pliant.host.atomic_files import atomic_write
 from pliant.model import check
 from pliant.results.drawing import GROUND, BodyDrawing
@@ -64,7 +63,6 @@ def write(result: Result, path: str | Path, scale: float = 1.0, speed: float | N
     return Path(path)
 
 
-@answers("page")
 def page(result: Result, scale: float = 1.0, speed: float | None = None) -> str:
     """The page as text."""
     check.instance("player", "result", result, Result, "a Result")
