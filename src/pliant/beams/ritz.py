@@ -51,7 +51,9 @@ class RitzShape:
 
     @property
     def breaks(self) -> Floats:
-        return np.linspace(0.0, self.length, 1 + -(-len(self.deflection) // PER_PANEL))
+        """Shorter panels towards the ends, where the zeros of the polynomials are closer together."""
+        panels = -(-len(self.deflection) // PER_PANEL)
+        return np.asarray(0.5 * self.length * (1.0 - np.cos(np.linspace(0.0, np.pi, 1 + panels))))
 
     @property
     def wavenumber(self) -> float:
