@@ -12,6 +12,7 @@ import pytest
 
 import pliant as pl
 from pliant.integrate import stepper
+from pliant.run.save_times import save_windows
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no kill here")
 
@@ -113,3 +114,23 @@ def test_a_simulation_that_was_killed_goes_on_to_the_same_rows(here, tmp_path, m
     assert_same(result, whole)
     assert times[0] > 0.1
     assert os.listdir(tmp_path) == ["run.nc"]
+
+
+def test_a_damaged_state_is_refused_and_so_are_other_instants_of_as_many_rows(here, tmp_path):
+    leave_unfinished("simulate", tmp_path)
+    state = tmp_path / "run.unfinished.nc.state"
+    data = state.read_bytes()
+    for damaged in (data[: len(data) // 2], data[:900] + bytes([data[900] ^ 1]) + data[901:], b""):
+        state.write_bytes(damaged)
+        with pytest.raises(pl.ModelError, match=r"run.unfinished.nc.state': resume must go on from a complete state of a run"):
+            pl.simulate(here["made"](True), 0.6, save=1e-3, to="run.nc", resume=True)
+    assert repr(save_windows([0.0, 0.1, 0.3], 0.0, 1.0)) != repr(save_windows([0.0, 0.1, 0.2], 0.0, 1.0))
+
+
+def test_rows_that_runs_killed_before_their_first_state_have_left_are_deleted_when_the_run_is_complete(here, tmp_path):
+    leave_unfinished("simulate", tmp_path)
+    for name in ("run.unfinished-2.nc", "run.unfinished-3.nc"):  # killed at once, or while the rows were copied
+        (tmp_path / name).write_bytes(b"rows")
+    (tmp_path / "other.unfinished.nc").write_bytes(b"rows")
+    pl.simulate(here["made"](True), 0.6, save=1e-3, to="run.nc", resume=True)
+    assert sorted(os.listdir(tmp_path)) == ["other.unfinished.nc", "run.nc"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -41,9 +42,11 @@ class Times:
 
     size: int
     between: Callable[[int, int], NDArray[np.float64]]  # s, of the rows from the first index up to the second
+    checksum: int | None = None  # of a list of times; those at an interval are known by the second one
 
     def __repr__(self) -> str:
-        return f"{self.size} times, the second at {self.between(0, min(2, self.size))[-1]!r} s"
+        listed = "" if self.checksum is None else f", checksum {self.checksum:08x}"
+        return f"{self.size} times, the second at {float(self.between(0, min(2, self.size))[-1])!r} s{listed}"
 
 
 def save_plan(save: Any, t_start: float, t_end: float) -> NDArray[np.float64] | str:
@@ -58,7 +61,7 @@ def save_windows(save: Any, t_start: float, t_end: float) -> Times | str:
     if isinstance(save, (Every, int, float)):
         return _at_interval(save, t_start, t_end, MOST_STREAMED)
     plan = save_plan(save, t_start, t_end)
-    return plan if isinstance(plan, str) else Times(plan.size, lambda first, last: plan[first:last])
+    return plan if isinstance(plan, str) else Times(plan.size, lambda first, last: plan[first:last], zlib.crc32(plan.tobytes()))
 
 
 def save_times(save: Any, t_start: float, t_end: float) -> NDArray[np.float64]:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:  # LLVM is imported when a run begins
 Floats = NDArray[np.float64]
 Entries = tuple[NDArray[np.int64], Floats]
 
+CHECKSUM = 4  # bytes before those of the state
+
 
 class RowNode(NamedTuple):
     """A row of a stepped run, linked to the row before it, so that saved runs share their past."""
@@ -98,13 +100,17 @@ class SavedRun:
         stream = io.BytesIO()
         named: dict[str, Any] = {"plain": np.array(json.dumps(plain)), **arrays}
         np.savez(stream, **named)
-        return stream.getvalue()
+        data = stream.getvalue()
+        return zlib.crc32(data).to_bytes(CHECKSUM, "big") + data
 
     @classmethod
     def from_bytes(cls, data: bytes) -> SavedRun:
-        """What `to_bytes` wrote."""
+        """What `to_bytes` wrote; damaged bytes are a ValueError."""
         from pliant.integrate.saved_march import SavedMarch
 
+        checksum, data = int.from_bytes(data[:CHECKSUM], "big"), data[CHECKSUM:]
+        if zlib.crc32(data) != checksum or not data:
+            raise ValueError("the saved state of a run is damaged: its checksum does not match")
         with np.load(io.BytesIO(data), allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
         plain = json.loads(str(arrays["plain"]))

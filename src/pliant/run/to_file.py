@@ -41,8 +41,9 @@ class RowStream:
     ) -> None:
         """resume: go on from what a killed run has left, if there is any."""
         self._caller, self._to, self._compiled, self._names, self._compression = caller, Path(to), compiled, names, compression
-        left = [path for path in unfinished_files(self._to) if _state_of(path).exists()] if resume else []
-        self._former = max(left, key=lambda path: _state_of(path).stat().st_mtime, default=None)
+        self._left = unfinished_files(self._to) if resume else []
+        stated = [path for path in self._left if _state_of(path).exists()]
+        self._former = max(stated, key=lambda path: _state_of(path).stat().st_mtime, default=None)
         self.saved = None if self._former is None else self._read(_state_of(self._former))
         self._draft, self._files = draft_of(self._to, unfinished=True), list[RowsFile]()
         create(self._draft)
@@ -50,9 +51,9 @@ class RowStream:
     def _read(self, state: Path) -> SavedRun:
         try:
             return SavedRun.from_bytes(state.read_bytes())
-        except (ValueError, KeyError, EOFError) as trouble:
+        except (ValueError, KeyError) as trouble:
             rule = "must go on from a complete state of a run (delete the unfinished files to begin anew)"
-            raise ModelError.of(f"file {str(state)!r}", "resume", rule, f"{type(trouble).__name__}: {trouble}") from trouble
+            raise ModelError.of(f"file {str(state)!r}", "resume", rule, str(trouble)) from trouble
 
     def sink(self, window: int) -> FiledRows:
         """Where the rows go; if this is called again, the run is repeated from its start."""
@@ -79,12 +80,12 @@ class RowStream:
             sink.put(first, rows.time[part], {name: array[part] for name, array in rows.values.items()})
 
     def _forget_former(self) -> None:
-        """Delete what the killed run has left, once it is not needed any more."""
-        if self._former is not None:
-            for path in (_state_of(self._former), self._former):
+        """Delete what killed runs have left once it is not needed any more, also rows without a state to go on from."""
+        for path in self._left:
+            for part in (_state_of(path), path):
                 with contextlib.suppress(OSError):
-                    path.unlink(missing_ok=True)
-            self._former = None
+                    part.unlink(missing_ok=True)
+        self._left, self._former = [], None
 
     def finish(self, result: Result) -> Result:
         """Complete the file with what is known at the end; the result that reads its rows from there."""
