@@ -31,3 +31,7 @@ def test_every_public_name_is_there_and_listed():
     assert all(hasattr(pl, name) for name in pl.__all__)
     assert {name for name in pl.__all__ if isinstance(getattr(pl, name), types.ModuleType)} == {"animation", "player", "plot"}
     assert pl.Beam is pl.Beam and pl.model.beam.Beam is pl.Beam
+
+
+def test_what_is_no_name_is_no_attribute():
+    assert not hasattr(pl, "show.nothing") and not hasattr(pl, "nothing.at.all") and getattr(pl, "", None) is None

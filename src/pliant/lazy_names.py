@@ -32,7 +32,7 @@ class LazyNames(ModuleType):
         if name in public_names():
             module, own = public_names()[name]
             value = getattr(import_module(module), own)
-        elif not name.startswith("_") and find_spec(f"{self.__name__}.{name}") is not None:
+        elif name.isidentifier() and not name.startswith("_") and find_spec(f"{self.__name__}.{name}") is not None:
             return import_module(f"{self.__name__}.{name}")
         else:
             raise _unknown(self.__name__, name)
