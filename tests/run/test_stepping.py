@@ -458,6 +458,19 @@ def test_a_copy_that_does_not_fit_says_what_differs(two_links):
             other.restore(saved)
 
 
+def test_later_numbers_of_a_table_are_part_of_what_a_copy_fits():
+    def pushed(later):
+        system = pl.System("pushed", gravity=(0, 0))
+        system.add("block", pl.RigidBody(mass=1.0, inertia=0.1), joint=pl.Prismatic())
+        system.drive("push", "block.displacement", pl.PiecewiseConstant([0.0, 0.1, 0.2], [1.0, -1.0, later]))
+        return pl.start(system, t_end=1.0)
+
+    saved = pushed(2.0).save()
+    pushed(2.0).restore(saved)
+    with pytest.raises(pl.ModelError, match=r"restore: saved must come from .* with the same numbers of its parts"):
+        pushed(3.0).restore(saved)
+
+
 # ---- what is seen
 
 

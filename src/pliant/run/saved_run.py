@@ -7,6 +7,7 @@ import json
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import astuple, dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -145,6 +146,7 @@ def mechanism_words(run: Continuable) -> dict[str, str]:
     from pliant.integrate.memory.run_record import RUN
 
     traced, code, t_start = run.traced, run.compiled.structure.code, run.stops[0]
+    numbers = [traced.parameters(t_start, run.stops[1]), *(traced.head(*piece) for piece in pairwise(run.stops[1:]))]  # tables, too
     names = {f"{dim}s": str(list(traced.columns[dim])) for dim in ("coordinate", "rate", "state", "pair", "source")}
     return {
         "version of pliant": f"{VERSION} ({_crc(repr(RUN).encode())})",
@@ -157,7 +159,7 @@ def mechanism_words(run: Continuable) -> dict[str, str]:
         "t_end": f"{run.t_end!r} s",
         "rows": repr(run.times) if isinstance(run.times, (str, Times)) else f"{run.times.size} times",
         "start": f"checksum {_crc(run.y0.tobytes())}",
-        "numbers of its parts": f"checksum {_crc(traced.parameters(t_start, run.stops[1]).tobytes())}",
+        "numbers of its parts": f"checksum {_crc(np.concatenate(numbers).tobytes())}",
         "equations": f"checksum {_crc(' '.join(f'{name} {code[name].key}' for name in sorted(code)).encode())}",
     }
 

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING, fields, replace
+from functools import cached_property
 from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -457,7 +458,7 @@ class Run:
                 self.sink.keep(self.saved())
 
         if saved is not None:
-            saved.check_fits("simulate", mechanism_words(self))
+            saved.check_fits("simulate", self._mechanism)
             self.batch = int(saved._numbers[0])
         interrupts = Interrupts()
         with interrupts.held():
@@ -472,10 +473,14 @@ class Run:
                 if self.outcome.status is not Status.REACHED:
                     return
 
+    @cached_property
+    def _mechanism(self) -> dict[str, str]:
+        return mechanism_words(self)
+
     def saved(self) -> SavedRun:
         """The present state, between two portions of computing."""
         assert isinstance(self.sink, FiledRows)
-        return SavedRun(self.stepper.t, {}, mechanism_words(self), self.stepper.saved(), (self.batch,), _rows=self.sink.rows,
+        return SavedRun(self.stepper.t, {}, self._mechanism, self.stepper.saved(), (self.batch,), _rows=self.sink.rows,
                         _hold_at=tuple(self.traced.hold_at))  # fmt: skip
 
     def pieces_of_time(self, most: int | None = None, begun: bool = False) -> Iterator[PiecesOfTime]:
