@@ -1,5 +1,7 @@
 """Tapered beams: frequencies against closed forms and meshes, statics, section forces and stresses of the local sections."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.integrate import quad
@@ -155,3 +157,10 @@ def test_segments_of_a_taper_fit_together_and_weigh_as_much():
 def test_sections_between_which_nothing_is_known_are_refused(options):
     with pytest.raises(pl.ModelError, match=r"Beam: tip_section must be made by Section.rectangle, round or tube"):
         beam(**options)
+
+
+def test_shear_is_known_at_both_ends_of_a_timoshenko_beam():
+    tip = replace(TIP, shear_factor=None)
+    assert beam(tip_section=tip).tip_section == tip
+    with pytest.raises(pl.ModelError, match=r"Beam: timoshenko modes need tip_section\.shear_factor, got None"):
+        beam(tip_section=tip, theory="timoshenko")

@@ -215,8 +215,9 @@ class Beam:
         shear = direction == "torsion" or (direction.startswith("bending") and self.theory == "timoshenko")
         if shear and self.material.shear_modulus is None:
             raise ModelError(f"Beam: {direction} modes need material.G or material.nu, got None")
-        if shear and direction != "torsion" and self.section.shear_factor is None:
-            raise ModelError("Beam: timoshenko modes need section.shear_factor, got None")
+        for field, section in (("section", self.section), ("tip_section", self.tip_section)):
+            if shear and direction != "torsion" and section is not None and section.shear_factor is None:
+                raise ModelError(f"Beam: timoshenko modes need {field}.shear_factor, got None")
         if direction == "torsion" and self.rotary[0] <= 0.0:
             raise ModelError.of("Beam", "rotary_inertia", "must be > 0 kg m about x for torsion modes", self.rotary)
 
