@@ -34,13 +34,14 @@ from pliant.codegen.function_writer import (
     llvm_type,
     parsed,
 )
-from pliant.codegen.loop_language import BLOCK, ENTRY, ByAddress, Operation, View
+from pliant.codegen.loop_language import BLOCK, ENTRY, Address, ByAddress, Operation, View
 from pliant.codegen.sincos import real
 
 EIGHT = f"<{BLOCK} x double>"
 BYTE = "i8"
 _ITEM = {"f8": REAL, "i8": WHOLE, "u1": BYTE}
-_OF_TYPE: dict[Any, str] = {float: REAL, int: WHOLE, bool: TRUTH, None: NOTHING}
+POINTER = "ptr"
+_OF_TYPE: dict[Any, str] = {float: REAL, int: WHOLE, bool: TRUTH, Address: POINTER, None: NOTHING}
 _TAGS = {"record": "!3", REAL: "!4", WHOLE: "!5", EIGHT: "!4"}
 _METADATA = """!0 = !{!"memory of a run"}
 !1 = !{!"number of a record", !0, i64 0}
@@ -265,8 +266,11 @@ class _Writer(FunctionWriter):
         kinds, answer = [_OF_TYPE[kind] for kind in target.kinds], _OF_TYPE[target.answer]
         address, *values = [self.value(x) for x in node.args]
         pointer = self.let(f"inttoptr i64 {self.to(address, WHOLE)} to ptr")
-        passed = ", ".join(f"{kind} {self.to(value, kind)}" for value, kind in zip(values, kinds, strict=True))
+        passed = ", ".join(f"{kind} {self._passed(value, kind)}" for value, kind in zip(values, kinds, strict=True))
         return self._answered(f"call {answer} {pointer}({passed})", answer)
+
+    def _passed(self, value: Value, kind: Kind) -> str:
+        return self.let(f"inttoptr i64 {self.to(value, WHOLE)} to ptr") if kind == POINTER else self.to(value, kind)
 
     def _answered(self, call: str, answer: Kind) -> Value:
         if answer != NOTHING:

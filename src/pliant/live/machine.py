@@ -1,0 +1,287 @@
+"""A mechanism as a WebAssembly module with the memory of a run, and everything that a page must know to run it.
+
+The memory is that of a run that `simulate` has prepared but not begun. The loop, the method and the kernels are those of every run;
+`compiled_loops` compiles them for this processor, `codegen.wasm` for a browser's. What a slider changes is computed in the module (the
+constants of the equations) or looked up in tables (numbers that follow from parameters by Python).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pliant.codegen.llvm import KernelText, MachineCode, kernel_text
+from pliant.codegen.wasm import LoopSource, Program, wasm_module
+from pliant.codegen.wasm_module import WasmModule
+from pliant.errors import ModelError
+from pliant.host.stages import Stages
+from pliant.integrate.members import TAKE_UP
+from pliant.integrate.memory.batch_record import BATCH
+from pliant.integrate.memory.run_record import KERNELS, RUN, TOUCH
+from pliant.integrate.methods.method import Method
+from pliant.live.image import Image
+from pliant.live.sliders import Ranges, Slider, sliders_of
+from pliant.live.tables import Table, tabulated
+from pliant.run.contact_phases import pair_numbers
+from pliant.run.mechanism import AnySystem, mechanism_of
+from pliant.run.prepare import Compiled, compile_system
+from pliant.run.simulate import Run, method_of, weight_of
+from pliant.run.starts import start_rules
+from pliant.run.system_memory import SystemMemory
+from pliant.run.theta import lowered_at, structure_aside
+from pliant.trace.layout import CONSTANTS
+from pliant.trace.lowering import every_number
+from pliant.trace.traced_system import TracedSystem
+
+Floats = NDArray[np.float64]
+
+STACK = 2**18  # bytes
+PAGE = 2**16  # bytes: what memory is counted in
+MOST_PIECES = 100_000  # of time
+# Arrays and fields that the page's script reads or writes.
+_READ = frozenset(("run", "batch", "run.work", "run.p", "run.y", "run.row_t", "run.row_y", "run.row_observed", "run.finished",
+                   "run.touch", "run.hit", "run.piece_head", "run.piece_end", "batch.y", "batch.p", "batch.numbers",
+                   "batch.weight", "batch.start", "numbers", "prepared"))  # fmt: skip
+_FIELDS = frozenset(("t", "h", "t_stop", "budget", "flushed", "n_touches", "n_rows", "accepted", "rejected", "rhs_evaluations"))
+ADVANCE, FAMILY, TAKE = "advance", "family", "take_up"  # the loops of the module
+PREPARE = "prepare"
+# Arrays of a run that are written before they are read.
+WRITTEN_FIRST = frozenset(("work", "samples", "row_t", "row_y", "row_observed", "finished", "log_t", "log_event", "log_direction",
+                           "note_t", "note_y", "note_event", "note_direction", "kept_t", "kept_y", "kept_p", "pristine",
+                           "restored"))  # fmt: skip
+
+
+class NotForABrowser(ModelError):
+    """A mechanism or a method that the module cannot run; the message says why."""
+
+
+@dataclass(frozen=True)
+class Ingredients:
+    """What defines a run besides its structure, in the order of the table."""
+
+    numbers: Floats  # of the equations
+    start: Floats  # y
+    pairs: Floats
+    weight: Floats
+    heads: Floats  # of p, by pieces of time
+    ends: Floats  # of these pieces, s
+
+    @property
+    def vector(self) -> Floats:
+        return np.concatenate([self.numbers, self.start, self.pairs.ravel(), self.weight, self.heads.ravel(), self.ends])
+
+
+@dataclass(frozen=True, eq=False)
+class LiveMachine:
+    """A mechanism prepared for a page: the run in its memory, its code, its sliders."""
+
+    compiled: Compiled
+    run: Run
+    sliders: tuple[Slider, ...]
+    table: Table
+    parts: Mapping[str, slice]  # of the table's vector
+    kernels: Mapping[str, KernelText]
+    module: WasmModule
+    image: Image
+    contents: bytes
+    fields: Mapping[str, str]  # of the record, with the names of the kernels whose addresses they hold
+
+    def spec(self) -> tuple[dict[str, Any], bytes]:
+        """What the page's script must know, and the contents of memory, followed by the numbers of tables."""
+        run, traced, places = self.run.stepper.memory.run, self.compiled.traced, self.image.places
+        numbers, changes = [self.table.base], []
+        at = self.table.base.size
+        for change in self.table.changes:
+            shape = change.coefficients.shape
+            changes.append({"numbers": change.numbers, "entries": change.entries.tolist(), "shape": shape[:-1], "first": at})
+            numbers.append(change.coefficients.ravel())
+            at += change.coefficients.size
+        contents = self.contents.ljust(-(-len(self.contents) // 8) * 8, b"\0")
+        preparation, layout = traced.preparation, traced.layout
+        heads = self.run.stepper.memory.arrays["piece_head"]
+        record = places["run"]
+        kernels = [[f"run.{field}", name] for field, name in self.fields.items()]
+        own = {f"run.{name}": record + 8 * k for k, name in enumerate(RUN.names or ()) if name in self.fields}
+        own |= {f"run.updates[{k}]": places["run.updates"] + 8 * k for k in range(int(run["n_updates"]))}
+        spec = {
+            "pages": -(-self.image.end // PAGE) + 1,
+            "begin": self.image.begin,
+            "end": self.image.end,
+            "contents": len(contents),
+            "places": {**{name: place for name, place in places.items() if name in _READ}, **own},
+            "fields": {name: k for k, name in enumerate(RUN.names or ()) if name in _FIELDS},
+            "kernels": kernels,
+            "n": int(run["n"]),
+            "observed": int(run["n_observed"]),
+            "events": int(run["n_events"]),
+            "parameters": int(self.run.stepper.p.size),
+            "head": int(heads.shape[1]),
+            "pieces": int(run["n_pieces"]),
+            "constants": [layout.p[CONSTANTS].start, preparation.count],
+            "prepared": len(preparation.program.outputs),
+            "answers": preparation.answers.tolist(),
+            "touch": TOUCH,
+            "pairs": [{"closed": slots.closed, "impulse": slots.impulse, "lost": slots.lost, "rubbed": slots.rubbed}
+                      for slots in traced.pairs],
+            "parts": {name: [part.start, part.stop] for name, part in self.parts.items()},
+            "table": {"base": [0, self.table.base.size], "changes": changes, "error": self.table.error},
+            "slots": self.module.table,
+            "sliders": [{"name": s.name, "value": s.value, "low": s.low, "high": s.high, "unit": s.unit} for s in self.sliders],
+        }  # fmt: skip
+        return spec, contents + np.concatenate(numbers).tobytes()
+
+
+def live_machine(
+    system: AnySystem,
+    t_end: float,
+    *,
+    t_start: float = 0.0,
+    sliders: Sequence[str] | Ranges | None = None,
+    method: Method | type[Method] | str | None = "auto",
+    rows: int = 1001,
+    parameters: Mapping[str, float] | None = None,
+    formulation: str = "articulated",
+) -> LiveMachine:
+    """Prepare a mechanism for a page; raises NotForABrowser if it cannot be."""
+    system = mechanism_of(system, "page")
+    method = explicit(method_of(method))
+    compiled = compile_system(system, formulation, near=method.near, t_start=t_start, parameters=parameters)
+    chosen = sliders_of(compiled, sliders)
+    maker = _Maker(system, compiled, chosen, t_start, t_end)
+    generic = maker.compiled
+    times = np.linspace(t_start, t_end, rows)
+    run = Run(generic, method, t_start, t_end, times, None, None, None, Stages())
+    if not run.sampling.is_one_batch(MOST_PIECES):
+        raise NotForABrowser.of("page", "controllers", "must be formulas: Python is not there to be called", system.name)
+    table = maker.table()
+    return _assembled(generic, run, chosen, table, maker.parts, method)
+
+
+def explicit(method: Method) -> Method:
+    """The method of a page: of Auto's two, the explicit one."""
+    first: Method = method.alternatives[0]
+    return first
+
+
+class _Maker:
+    """Computes what sliders change."""
+
+    def __init__(self, system: Any, compiled: Compiled, sliders: Sequence[Slider], t_start: float, t_end: float) -> None:
+        self.sliders, self.t_start, self.t_end = sliders, t_start, t_end
+        self.values = dict(compiled.traced.parameter_values)
+        self.known = SystemMemory.of(system, compiled.traced.original)
+        names = [slider.name for slider in sliders if slider.place is None]
+        self.names = names
+        structure, self.places = structure_aside(self.known, compiled, names, self.values)
+        self.structure = structure
+        self.compiled = Compiled(self._traced(self.values), structure, compiled.seconds)
+        here = self.ingredients(self.here)
+        widths = {name: int(getattr(here, name).size) for name in ("numbers", "start", "pairs", "weight", "heads", "ends")}
+        ends = np.cumsum(list(widths.values())).tolist()
+        self.parts = {name: slice(end - width, end) for (name, width), end in zip(widths.items(), ends, strict=True)}
+
+    @property
+    def here(self) -> Floats:
+        return np.array([slider.value for slider in self.sliders])
+
+    def _lowered(self, values: Mapping[str, float]) -> Any:
+        return lowered_at(self.known, self.structure.traced, values)
+
+    def numbers(self, lowered: Any) -> Floats:
+        return np.asarray(every_number(lowered.root).values[self.places])
+
+    def _traced(self, values: Mapping[str, float]) -> TracedSystem:
+        lowered = self._lowered(values)
+        constants = self.structure.traced.preparation.constants(self.numbers(lowered))
+        if constants is None or not np.all(np.isfinite(constants)):
+            raise NotForABrowser.of("page", "sliders", "must leave the structure of the mechanism as it is", dict(values))
+        return self.structure.traced.for_numbers(lowered, constants)
+
+    def at(self, x: Floats) -> dict[str, float]:
+        return {slider.name: float(own) for slider, own in zip(self.sliders, x, strict=True)}
+
+    def ingredients(self, x: Floats) -> Ingredients:
+        given = self.at(x)
+        values = {**self.values, **{name: given[name] for name in self.names}}
+        lowered = self._lowered(values)
+        traced = self._traced(values)
+        start = traced.y0.copy()
+        for slider in self.sliders:
+            if slider.place is not None:
+                start[slider.place] = given[slider.name]
+        stops = [self.t_start, *(b for b in traced.breakpoints if self.t_start < b < self.t_end), self.t_end]
+        heads = np.array([traced.head(begin, end) for begin, end in zip(stops, stops[1:], strict=False)])
+        return Ingredients(self.numbers(lowered), start, pair_numbers(traced), np.array([weight_of(traced)]), heads,
+                           np.array(stops[1:]))  # fmt: skip
+
+    def table(self) -> Table:
+        low, high = (np.array([getattr(slider, end) for slider in self.sliders]) for end in ("low", "high"))
+        size = self.ingredients(self.here).vector.size
+
+        def vector(x: Floats) -> Floats:
+            found = self.ingredients(x).vector
+            if found.size != size:
+                raise NotForABrowser.of("page", "sliders", "must not change how many breakpoints there are", self.at(x))
+            return found
+
+        return tabulated(vector, low, self.here, high)
+
+
+def _assembled(
+    compiled: Compiled, run: Run, sliders: Sequence[Slider], table: Table, parts: Mapping[str, slice], method: Method
+) -> LiveMachine:
+    memory = run.stepper.memory
+    pieces = next(run.pieces_of_time(MOST_PIECES))
+    runs = run.stepper.members(pieces)
+    runs.judge_by(start_rules(compiled, method.rtol))
+    codes = _codes(compiled, memory.kernel)
+    by_address = {code.address: name for name, code in codes.items()}
+    updates = [by_address[int(address)] for address in memory.arrays["updates"]]
+    fields = {}
+    for name in (*KERNELS, "events"):
+        address = int(memory.run[name])
+        if address and name != "family":
+            fields[name] = by_address[address]
+    fields["family"] = FAMILY
+    wanted = {*fields.values(), *updates} - {FAMILY}
+    kernels = {name: kernel_text(codes[name].source, fused=False) for name in sorted(wanted)}
+    kernels[PREPARE] = kernel_text(compiled.traced.preparation.program, fused=False)
+    loops = {ADVANCE: _source("loop.march"), FAMILY: _source(f"methods.{method.family}"),
+             TAKE: LoopSource(TAKE_UP.function, TAKE_UP.arguments)}  # fmt: skip
+    module = wasm_module(Program(kernels, loops))
+    memory.bind_work(max(kernel.schedule.n_work for kernel in kernels.values()))
+    image = Image(-(-(module.constants + STACK) // PAGE) * PAGE)
+    image.add_record("run", memory.record, memory.arrays, WRITTEN_FIRST)
+    batch, arrays = runs.record_and_arrays()
+    count = compiled.traced.preparation.program
+    own = {"y": np.zeros(memory.arrays["y"].size), "p": memory.arrays["p"].copy(), "weight": np.zeros(1),
+           "numbers": np.zeros(memory.arrays["pair_numbers"].size), "start": np.zeros(1, dtype=np.int64)}  # fmt: skip
+    batch = batch.copy()
+    batch[0]["n_members"], batch[0]["n_p"] = 1, memory.arrays["p"].size
+    image.add_record("batch", batch, {**arrays, **own}, WRITTEN_FIRST)
+    image.add("numbers", np.zeros(max(count.n_p, 1)))
+    image.add("prepared", np.zeros(max(len(count.outputs), 1)))
+    contents = image.lay_out()
+    return LiveMachine(compiled, run, tuple(sliders), table, parts, kernels, module, image, contents,
+                       {**fields, **{f"updates[{k}]": name for k, name in enumerate(updates)}})  # fmt: skip
+
+
+def _source(name: str) -> LoopSource:
+    loop = import_module(f"pliant.integrate.{name}").LOOP
+    return LoopSource(loop.function, loop.arguments)
+
+
+def _codes(compiled: Compiled, kernel: Any) -> dict[str, MachineCode]:
+    """All machine code that the record may point to, by names."""
+    codes = dict(compiled.structure.code)
+    more = getattr(kernel, "_code", None) or getattr(kernel, "code", None)
+    for k, code in enumerate(more if isinstance(more, tuple) else (more,)):
+        if isinstance(code, MachineCode):
+            codes[f"of_method_{k}"] = code
+    return codes

@@ -1,0 +1,175 @@
+"""Functions of a few numbers as tables: what a page looks up where Python would compute.
+
+A vector f of some numbers is written as f(here) plus what each number changes alone, plus what pairs change beyond that, plus
+what triples change beyond both (a cut decomposition). Every change is a polynomial of Chebyshev through its points, of as
+many points as its terms need to fall to round-off; linear changes take two. How far the whole is off is measured at points in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Vector = Callable[[Floats], Floats]
+
+POINTS = (2, 3, 5, 9, 17, 33, 65)  # of one number; each includes the points before
+MOST_TOGETHER = 4000  # points of one pair or triple
+FALLEN = 2e-14  # of the largest term: below it the last terms of a series are round-off
+SAME = 1e-14  # of a value: a smaller change is none
+CHECKS = 12  # points at which the whole is compared
+
+
+@dataclass(frozen=True)
+class Change:
+    """What some of the numbers change together, beyond what fewer of them do."""
+
+    numbers: tuple[int, ...]
+    entries: NDArray[np.int64]  # of the vector
+    coefficients: Floats  # (degree of the first number, ..., entry)
+
+
+@dataclass(frozen=True)
+class Table:
+    """The whole function; error: the largest at points that it was not made from, relative to each entry's size."""
+
+    low: Floats
+    high: Floats
+    here: Floats
+    base: Floats
+    changes: tuple[Change, ...]
+    error: float
+
+    def __call__(self, x: Floats) -> Floats:
+        return _value(self.base, self.changes, _scaled(x, self.low, self.high))
+
+
+def tabulated(f: Vector, low: Floats, here: Floats, high: Floats, seed: int = 1) -> Table:
+    """The table of f between low and high; what cannot be computed at some point raises what f raises."""
+    base = f(here)
+    changes: list[Change] = []
+    active: list[int] = []
+    degrees: dict[int, int] = {}
+    for k in range(here.size):
+        if low[k] < high[k]:
+            found = _alone(f, k, low, here, high, base)
+            if found is not None:
+                changes.append(found)
+                active.append(k)
+                degrees[k] = found.coefficients.shape[0]
+    for together in (2, 3):
+        for group in combinations(active, together):
+            found = _together(f, group, low, here, high, base, changes, degrees)
+            if found is not None:
+                changes.append(found)
+    table = Table(low, high, here, base, tuple(changes), 0.0)
+    return Table(low, high, here, base, tuple(changes), _error(f, table, seed))
+
+
+def _points(count: int) -> Floats:
+    """Chebyshev's points of the second kind on -1 ... 1."""
+    return np.cos(np.pi * np.arange(count) / (count - 1))
+
+
+def _coefficients(values: Floats, axis: int = 0) -> Floats:
+    """Coefficients of Chebyshev's polynomials through values at `_points`."""
+    n = values.shape[axis]
+    values = np.moveaxis(values, axis, 0)
+    k = np.arange(n)
+    matrix = np.cos(np.pi * np.outer(k, k) / (n - 1)) * 2.0 / (n - 1)
+    matrix[:, [0, -1]] *= 0.5
+    matrix[[0, -1]] *= 0.5
+    return np.moveaxis(np.tensordot(matrix, values, axes=1), 0, axis)
+
+
+def _at(x: Floats, k: int, s: float, low: Floats, high: Floats) -> Floats:
+    moved = x.copy()
+    moved[k] = 0.5 * (low[k] + high[k]) + 0.5 * (high[k] - low[k]) * s
+    return moved
+
+
+def _scaled(x: Floats, low: Floats, high: Floats) -> Floats:
+    width = np.where(high > low, high - low, 1.0)
+    return np.asarray((2.0 * x - low - high) / width)
+
+
+def _alone(f: Vector, k: int, low: Floats, here: Floats, high: Floats, base: Floats) -> Change | None:
+    known: dict[float, Floats] = {}
+    coefficients = np.zeros((0, 0))
+    entries = np.zeros(0, dtype=np.int64)
+    for count in POINTS:
+        for s in _points(count).tolist():
+            if round(s, 15) not in known:
+                known[round(s, 15)] = f(_at(here, k, s, low, high))
+        values = np.array([known[round(s, 15)] for s in _points(count).tolist()])
+        entries = np.flatnonzero(np.any(np.abs(values - base) > SAME * np.abs(base), axis=0))
+        if count < POINTS[1]:
+            continue
+        coefficients = _coefficients(values[:, entries] - base[entries])
+        scale = np.max(np.abs(values[:, entries]), axis=0, initial=0.0)
+        if not entries.size or np.all(np.abs(coefficients[-2 if count > POINTS[1] else -1 :]) <= FALLEN * scale * 8):
+            break
+    if not entries.size:
+        return None
+    return Change((k,), entries, _shortened(coefficients, np.max(np.abs(values[:, entries]), axis=0)))
+
+
+def _shortened(coefficients: Floats, scale: Floats) -> Floats:
+    """Without last terms that are round-off in every entry."""
+    last = coefficients.shape[0]
+    while last > 2 and np.all(np.abs(coefficients[last - 1]) <= FALLEN * scale):
+        last -= 1
+    return coefficients[:last]
+
+
+def _together(
+    f: Vector, group: tuple[int, ...], low: Floats, here: Floats, high: Floats, base: Floats, changes: Sequence[Change],
+    degrees: dict[int, int],
+) -> Change | None:  # fmt: skip
+    """What a group of numbers changes beyond what its parts do; None if that is nothing."""
+    inner = [change for change in changes if set(change.numbers) <= set(group)]
+
+    def beyond(s: Sequence[float]) -> Floats:
+        x = here.copy()
+        for k, own in zip(group, s, strict=True):
+            x = _at(x, k, own, low, high)
+        value = f(x)
+        rest = value - _value(base, inner, _scaled(x, low, high))
+        return np.where(np.abs(rest) > 1e2 * SAME * np.maximum(np.abs(value), np.abs(base)), rest, 0.0)
+
+    if not any(np.any(beyond(corner)) for corner in ((0.83,) * len(group), (-0.91,) * len(group))):
+        return None
+    counts = [next(n for n in POINTS if n >= max(degrees[k], 3)) for k in group]
+    while np.prod(counts) > MOST_TOGETHER:
+        counts[int(np.argmax(counts))] = POINTS[POINTS.index(max(counts)) - 1]
+    grid = np.array([beyond(s) for s in product(*(_points(n).tolist() for n in counts))]).reshape(*counts, -1)
+    entries = np.flatnonzero(np.any(grid != 0.0, axis=tuple(range(len(group)))))
+    coefficients = grid[..., entries]
+    for axis in range(len(group)):
+        coefficients = _coefficients(coefficients, axis)
+    return Change(group, entries, coefficients)
+
+
+def _value(base: Floats, changes: Sequence[Change], s: Floats) -> Floats:
+    value = base.copy()
+    for change in changes:
+        part = change.coefficients
+        for k in change.numbers:
+            terms = np.cos(np.arange(part.shape[0]) * np.arccos(np.clip(s[k], -1.0, 1.0)))
+            part = np.tensordot(terms, part, axes=1)
+        value[change.entries] += part
+    return value
+
+
+def _error(f: Vector, table: Table, seed: int) -> float:
+    generator, worst = np.random.default_rng(seed), 0.0
+    for _ in range(CHECKS if table.changes else 0):
+        x = table.low + (table.high - table.low) * generator.random(table.low.size)
+        exact, found = f(x), table(x)
+        size = np.maximum(np.abs(exact), np.abs(table.base))
+        worst = max(worst, float(np.max(np.abs(found - exact) / np.where(size > 0.0, size, 1.0), initial=0.0)))
+    return worst
