@@ -262,5 +262,3 @@ class Player {
 }
 
 function element(id) { return document.getElementById(id); }
-
-window.pliant = new Player(readRun());

@@ -1,0 +1,129 @@
+"""A page that is the mechanism: one HTML file with its WebAssembly module, which runs it again when a slider moves, offline."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from pliant.host.atomic_files import atomic_write
+from pliant.integrate.methods.method import Method
+from pliant.integrate.status import STATUS_OF_CODE
+from pliant.live.machine import LiveMachine, NotForABrowser, live_machine
+from pliant.live.recipe import Recipe
+from pliant.live.sliders import Ranges
+from pliant.model import check
+from pliant.results.result import Result
+from pliant.run.mechanism import AnySystem, mechanism_of
+from pliant.run.simulate import AUTO, simulate
+from pliant.show import player
+from pliant.show.animation import pleasant_speed
+from pliant.show.scene import Scene
+
+ROWS = 1001  # of a run in the page
+EMBEDDED = ("assemble.js", "live.js")
+WORKER = ("machine.js", "worker.js")
+
+
+def page(
+    system: AnySystem,
+    path: str | Path,
+    t_end: float,
+    *,
+    t_start: float = 0.0,
+    sliders: Sequence[str] | Ranges | None = None,
+    method: Method | type[Method] | str | None = AUTO,
+    parameters: Mapping[str, float] | None = None,
+    result: Result | None = None,
+    rows: int = ROWS,
+    scale: float = 1.0,
+    speed: float | None = None,
+) -> Path:
+    """Write one HTML file in which the mechanism runs, from t_start to t_end (s), again whenever a slider moves.
+
+    sliders: names of parameters and of coordinates whose start may be changed (a rate as "v arm.angle"), or a mapping of names to
+    (low, high) in SI; by default all parameters, within their bounds, and all joint coordinates. method: an explicit or implicit
+    method; of "auto", the one that the run took most steps with. parameters: values that the page begins with. result: a run of the
+    same mechanism that the page begins with; by default it is made. rows: how many a run has. scale, speed: see `player.write`.
+
+    What cannot run in a browser (controllers that are Python functions) is said in the page, which then replays the run.
+    """
+    text = page_text(system, t_end, t_start=t_start, sliders=sliders, method=method, parameters=parameters, result=result, rows=rows,
+                     scale=scale, speed=speed)  # fmt: skip
+    with atomic_write(path) as draft:
+        draft.write_text(text, encoding="utf-8")
+    return Path(path)
+
+
+def page_text(
+    system: AnySystem,
+    t_end: float,
+    *,
+    t_start: float = 0.0,
+    sliders: Sequence[str] | Ranges | None = None,
+    method: Method | type[Method] | str | None = AUTO,
+    parameters: Mapping[str, float] | None = None,
+    result: Result | None = None,
+    rows: int = ROWS,
+    scale: float = 1.0,
+    speed: float | None = None,
+) -> str:
+    """The page as text: see `page`."""
+    system = mechanism_of(system, "page")
+    scale = check.positive("page", "scale", scale)
+    speed = pleasant_speed(float(t_end - t_start)) if speed is None else check.positive("page", "speed", speed)
+    if result is None:
+        result = simulate(system, t_end, t_start=t_start, method=method, parameters=parameters, save=(t_end - t_start) / (rows - 1))
+    try:
+        machine = live_machine(system, t_end, t_start=t_start, sliders=sliders, method=method, rows=rows, parameters=parameters)
+    except NotForABrowser as why:
+        return player.page(result, scale, speed, notes=(f"this page replays one run: {why}",))
+    return _document(machine, result, {"scale": scale, "speed": speed})
+
+
+def _document(machine: LiveMachine, result: Result, settings: Mapping[str, Any]) -> str:
+    scene = Scene(result)
+    recipe = Recipe(machine.compiled.traced, scene.result)
+    panels = recipe.panels()
+    shown = player.opened([panel["title"] for panel in panels])
+    spec, memory = machine.spec()
+    traced = machine.compiled.traced
+    header = player.scenery(scene) | settings | {
+        "pairs": list(traced.columns["pair"]),
+        "panels": [panel | {"shown": k in shown} for k, panel in enumerate(panels)],
+        "recipe": {
+            "n": spec["n"],
+            "observed": spec["observed"],
+            "blocks": recipe.blocks(scene),
+            "columns": recipe.columns(),
+            "ledger": recipe.ledger(),
+            "codes": {code: status.value for code, status in STATUS_OF_CODE.items()},
+            "events": [event.name for event in traced.events],
+        },
+    }  # fmt: skip
+    after = "".join((
+        _json("machine", spec),
+        _packed("module", machine.module.code),
+        _packed("memory", memory),
+        f'<script type="text/plain" id="worker">"use strict";\n{player.scripts_of("pliant.live", WORKER)}</script>\n',
+    ))  # fmt: skip
+    script = "\n".join((player.scripts_of("pliant.show", player.SCRIPTS), player.scripts_of("pliant.live", EMBEDDED)))
+    more = {
+        "scripts": " 'wasm-unsafe-eval' blob:",
+        "policy": "; worker-src blob:",
+        "after": after,
+        "style_more": (resources.files("pliant.live") / "page" / "live.css").read_text(encoding="utf-8"),
+    }
+    return player.document(result.name, header, "", player.warnings_list(result), script, more)
+
+
+def _json(name: str, value: Any) -> str:
+    return f'<script type="application/json" id="{name}">{player.as_json(value)}</script>\n'
+
+
+def _packed(name: str, data: bytes) -> str:
+    text = base64.b64encode(gzip.compress(data, mtime=0)).decode("ascii")
+    return f'<script type="text/plain" id="{name}">{text}</script>\n'

@@ -1,0 +1,53 @@
+// A run of the module in the shape that the player draws.
+
+/** scenery: what the page says of the mechanism and of its plots; raw: `Machine.result()`. */
+function assembled(scenery, raw) {
+  const { recipe, panels, pairs } = scenery, rows = raw.rows, n = recipe.n, m = recipe.observed;
+  const at = (row, place) => (place >= 0 ? raw.observed[row * m + place] : raw.state[row * n - 1 - place]);
+  const table = (width, value) => {
+    const data = new Float32Array(rows * width);
+    for (let row = 0; row < rows; row++) for (let k = 0; k < width; k++) data[row * width + k] = value(row, k);
+    return { width, data };
+  };
+  const block = {};
+  for (const name of ["root", "tip", "touch"]) block[name] = table(recipe.blocks[name].length, (row, k) => at(row, recipe.blocks[name][k]));
+  block.turn = turns(rows, recipe.blocks.turn, at);
+  block.weight = table(recipe.blocks.weight.length, (row, k) => recipe.blocks.weight[k].reduce((product, place) => product * at(row, place), 1));
+  const touches = raw.touches.map(touch => ({ ...touch, pair: pairs[touch.pair], number: touch.pair, end: touch.end === null ? Infinity : touch.end }));
+  touches.sort((a, b) => a.begin - b.begin);
+  const drawn = panels.map((panel, k) => {
+    const sum = (row, terms) => terms.reduce((total, [place, factor]) => total + factor * at(row, place), 0);
+    const first = panel.terms.map(terms => (panel.relative && rows ? sum(0, terms) : 0));
+    block[`panel${k}`] = table(panel.terms.length, (row, j) => sum(row, panel.terms[j]) - first[j]);
+    const marks = panel.peaks ? touches.filter(touch => touch.number < panel.terms.length).map(touch => [touch.peak_time, touch.peak_force * panel.terms[touch.number][0][1], touch.number]) : [];
+    return { title: panel.title, unit: panel.unit, series: panel.series, block: `panel${k}`, shown: panel.shown, marks };
+  });
+  return {
+    ...scenery, time: raw.time, rows, block, panels: drawn, touches, stress: null, begin: raw.time[0], end: raw.time[rows - 1],
+    message: sentence(scenery, raw), ok: raw.ok, largestForce: Math.max(0, ...touches.map(touch => touch.peak_force)) || 1,
+    raw,
+  };
+}
+
+/** Quaternions without a change of sign from row to row. */
+function turns(rows, places, at) {
+  const width = places.length, data = new Float32Array(rows * width);
+  for (let first = 0; first < width; first += 4) {
+    let sign = 1;
+    for (let row = 0; row < rows; row++) {
+      let along = 0;
+      for (let k = first; k < first + 4; k++) along += at(row, places[k]) * (row ? at(row - 1, places[k]) : at(row, places[k]));
+      if (along < 0) sign = -sign;
+      for (let k = first; k < first + 4; k++) data[row * width + k] = sign * at(row, places[k]);
+    }
+  }
+  return { width, data };
+}
+
+/** How, when and why the run ended. */
+function sentence({ recipe }, raw) {
+  const words = raw.code === null ? "the run was stopped at t = {t} s" : recipe.codes[raw.code] || `the run ended with code ${raw.code} at t = {t} s`;
+  return words.replace("{t}", +raw.t.toPrecision(10)).replace("{h}", "a tiny amount").replace("{events}", recipe.events[raw.event] || "an event");
+}
+
+if (typeof module !== "undefined") module.exports = { assembled };
