@@ -104,6 +104,8 @@ def _document(machine: LiveMachine, result: Result, settings: Mapping[str, Any])
             "events": [event.name for event in traced.events],
         },
     }  # fmt: skip
+    drawn = [body["name"] for body in header["bodies"]]
+    spec["pulls"] = [pull | {"body": drawn.index(pull["name"])} for pull in spec["pulls"] if pull["name"] in drawn]
     after = "".join((
         _json("machine", spec),
         _packed("module", machine.module.code),
