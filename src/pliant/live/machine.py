@@ -32,7 +32,7 @@ from pliant.live.tables import Table, tabulated
 from pliant.run.contact_phases import pair_numbers
 from pliant.run.mechanism import AnySystem, mechanism_of
 from pliant.run.prepare import Compiled, compile_system
-from pliant.run.simulate import Run, method_of, weight_of
+from pliant.run.simulate import Run, weight_of
 from pliant.run.starts import start_rules
 from pliant.run.system_memory import SystemMemory
 from pliant.run.theta import lowered_at, structure_aside
@@ -140,7 +140,8 @@ class LiveMachine:
             "slots": self.module.table,
             "pulls": self.pulls,
             "updates": int(run["n_updates"]),
-            "sliders": [{"name": s.name, "value": s.value, "low": s.low, "high": s.high, "unit": s.unit} for s in self.sliders],
+            "sliders": [{"name": s.name, "value": s.value, "low": s.low, "high": s.high, "unit": s.unit, "place": s.place}
+                        for s in self.sliders],
         }  # fmt: skip
         return spec, contents + np.concatenate(numbers).tobytes()
 
@@ -151,14 +152,13 @@ def live_machine(
     *,
     t_start: float = 0.0,
     sliders: Sequence[str] | Ranges | None = None,
-    method: Method | type[Method] | str | None = "auto",
+    method: Method,
     rows: int = 1001,
     parameters: Mapping[str, float] | None = None,
     formulation: str = "articulated",
 ) -> LiveMachine:
-    """Prepare a mechanism for a page; raises NotForABrowser if it cannot be."""
+    """Prepare a mechanism for a page; raises NotForABrowser if it cannot be. method: one that never turns into another."""
     system = mechanism_of(system, "page")
-    method = explicit(method_of(method))
     compiled = compile_system(system, formulation, near=method.near, t_start=t_start, parameters=parameters)
     chosen = sliders_of(compiled, sliders)
     pulled, pulls = with_pulls(system)
@@ -173,10 +173,10 @@ def live_machine(
     return _assembled(maker, run, table, method)
 
 
-def explicit(method: Method) -> Method:
-    """The method of a page: of Auto's two, the explicit one."""
-    first: Method = method.alternatives[0]
-    return first
+def one_method(method: Method, steps_of: Mapping[str, int]) -> Method:
+    """The method of a page: of the two that an automatic one has, that which a run took most of its steps with."""
+    taken: Method = max(method.alternatives, key=lambda one: steps_of.get(type(one).__name__, 0))
+    return taken
 
 
 class _Maker:
@@ -193,7 +193,9 @@ class _Maker:
         hands = [name for pull in pulls for name in pull.names]
         structure, self.places = structure_aside(self.known, compiled, [*names, *hands], self.values)
         self.structure = structure
-        self.compiled = Compiled(self._traced(self.values), structure, compiled.seconds)
+        lowered = self._lowered(self.values)
+        traced = self._traced(lowered, self.numbers(lowered, self.values), self.values)
+        self.compiled = Compiled(traced, structure, compiled.seconds)
         here = self.ingredients(self.here)
         widths = {name: int(getattr(here, name).size) for name in ("numbers", "start", "pairs", "weight", "heads", "ends")}
         ends = np.cumsum(list(widths.values())).tolist()
@@ -201,7 +203,12 @@ class _Maker:
 
     @property
     def here(self) -> Floats:
-        return np.array([slider.value for slider in self.sliders])
+        return np.array([slider.value for slider in self.of_parameters])
+
+    @property
+    def of_parameters(self) -> list[Slider]:
+        """The sliders that tables are over; those of starts are entries of the state."""
+        return [slider for slider in self.sliders if slider.place is None]
 
     def _lowered(self, values: Mapping[str, float]) -> Any:
         return lowered_at(self.known, self.structure.traced, values)
@@ -210,28 +217,23 @@ class _Maker:
         """What the constants follow from: the values of parameters, which formulas read, then the numbers of parts."""
         return np.concatenate([list(values.values()), every_number(lowered.root).values[self.places]])
 
-    def _traced(self, values: Mapping[str, float]) -> TracedSystem:
-        lowered = self._lowered(values)
-        constants = self.structure.traced.preparation.constants(self.numbers(lowered, values))
+    def _traced(self, lowered: Any, numbers: Floats, values: Mapping[str, float]) -> TracedSystem:
+        constants = self.structure.traced.preparation.constants(numbers)
         if constants is None or not np.all(np.isfinite(constants)):
             raise NotForABrowser.of("page", "sliders", "must leave the structure of the mechanism as it is", dict(values))
         return self.structure.traced.for_numbers(lowered, constants)
 
     def at(self, x: Floats) -> dict[str, float]:
-        return {slider.name: float(own) for slider, own in zip(self.sliders, x, strict=True)}
+        return {slider.name: float(own) for slider, own in zip(self.of_parameters, x, strict=True)}
 
     def ingredients(self, x: Floats) -> Ingredients:
-        given = self.at(x)
-        values = {**self.values, **{name: given[name] for name in self.names}}
+        values = {**self.values, **self.at(x)}
         lowered = self._lowered(values)
-        traced = self._traced(values)
-        start = traced.y0.copy()
-        for slider in self.sliders:
-            if slider.place is not None:
-                start[slider.place] = given[slider.name]
+        numbers = self.numbers(lowered, values)
+        traced = self._traced(lowered, numbers, values)
         stops = [self.t_start, *(b for b in traced.breakpoints if self.t_start < b < self.t_end), self.t_end]
         heads = np.array([traced.head(begin, end) for begin, end in zip(stops, stops[1:], strict=False)])
-        return Ingredients(self.numbers(lowered, values), start, pair_numbers(traced), np.array([weight_of(traced)]), heads,
+        return Ingredients(numbers, traced.y0, pair_numbers(traced), np.array([weight_of(traced)]), heads,
                            np.array(stops[1:]))  # fmt: skip
 
     def numbers_of_pulls(self) -> list[dict[str, Any]]:
@@ -247,7 +249,7 @@ class _Maker:
         return found
 
     def table(self) -> Table:
-        low, high = (np.array([getattr(slider, end) for slider in self.sliders]) for end in ("low", "high"))
+        low, high = (np.array([getattr(slider, end) for slider in self.of_parameters]) for end in ("low", "high"))
         size = self.ingredients(self.here).vector.size
 
         def vector(x: Floats) -> Floats:

@@ -51,7 +51,9 @@ class Machine {
     p.set(this.array("run.p", spec.parameters));
     p.set(prepared.subarray(0, count), spec.constants[0]);
     p.set(part("heads").subarray(0, spec.head));
-    this.array("batch.y", spec.n).set(part("start"));
+    const start = this.array("batch.y", spec.n);
+    start.set(part("start"));
+    spec.sliders.forEach((slider, k) => { if (slider.place !== null) start[slider.place] = values[k]; });
     this.array("batch.numbers", part("pairs").length).set(part("pairs"));
     this.array("batch.weight", 1).set(part("weight"));
     this.array("run.piece_head", part("heads").length).set(part("heads"));
@@ -175,8 +177,9 @@ class Machine {
   /** The table's vector: at the values that the page was made with as they are, else by polynomials of Chebyshev. */
   ingredients(values) {
     const { table, sliders } = this.spec, vector = this.numbers.slice(table.base[0], table.base[1]);
-    if (values.every((value, k) => value === sliders[k].value)) return vector;
-    const s = values.map((value, k) => (2 * value - sliders[k].low - sliders[k].high) / (sliders[k].high - sliders[k].low || 1));
+    const own = sliders.map((slider, k) => ({ ...slider, now: values[k] })).filter(slider => slider.place === null);
+    if (own.every(slider => slider.now === slider.value)) return vector;
+    const s = own.map(({ now, low, high }) => (2 * now - low - high) / (high - low || 1));
     for (const { numbers, entries, shape, first } of table.changes) {
       const terms = numbers.map((k, axis) => Array.from({ length: shape[axis] }, (_, j) => Math.cos(j * Math.acos(Math.min(Math.max(s[k], -1), 1)))));
       const width = entries.length;
