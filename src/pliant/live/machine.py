@@ -93,6 +93,7 @@ class LiveMachine:
     table: Table
     parts: Mapping[str, slice]  # of the table's vector
     kernels: Mapping[str, KernelText]
+    family: str  # of methods
     module: WasmModule
     image: Image
     contents: bytes
@@ -280,9 +281,7 @@ def _assembled(maker: _Maker, run: Run, table: Table, method: Method) -> LiveMac
     wanted = {*fields.values(), *updates} - {FAMILY}
     kernels = {name: kernel_text(codes[name].source, fused=False) for name in sorted(wanted)}
     kernels[PREPARE] = kernel_text(compiled.traced.preparation.program, fused=False)
-    loops = {ADVANCE: _source("loop.march"), FAMILY: _source(f"methods.{method.family}"),
-             TAKE: LoopSource(TAKE_UP.function, TAKE_UP.arguments)}  # fmt: skip
-    module = wasm_module(Program(kernels, loops))
+    module = wasm_module(_program(kernels, method.family))
     memory.bind_work(max(kernel.schedule.n_work for kernel in kernels.values()))
     image = Image(-(-(module.constants + STACK) // PAGE) * PAGE)
     image.add_record("run", memory.record, memory.arrays, WRITTEN_FIRST)
@@ -296,8 +295,19 @@ def _assembled(maker: _Maker, run: Run, table: Table, method: Method) -> LiveMac
     image.add("numbers", np.zeros(max(count.n_p, 1)))
     image.add("prepared", np.zeros(max(len(count.outputs), 1)))
     contents = image.lay_out()
-    return LiveMachine(compiled, run, tuple(maker.sliders), maker.numbers_of_pulls(), table, maker.parts, kernels, module, image,
+    return LiveMachine(compiled, run, tuple(maker.sliders), maker.numbers_of_pulls(), table, maker.parts, kernels, method.family, module, image,
                        contents, {**fields, **{f"updates[{k}]": name for k, name in enumerate(updates)}})  # fmt: skip
+
+
+def program_of(machine: LiveMachine) -> Program:
+    """What its module was made from, for other processors."""
+    return _program(machine.kernels, machine.family)
+
+
+def _program(kernels: Mapping[str, KernelText], family: str) -> Program:
+    loops = {ADVANCE: _source("loop.march"), FAMILY: _source(f"methods.{family}"),
+             TAKE: LoopSource(TAKE_UP.function, TAKE_UP.arguments)}  # fmt: skip
+    return Program(kernels, loops)
 
 
 def _source(name: str) -> LoopSource:
