@@ -30,7 +30,7 @@ from pliant.show import player
 from pliant.show.animation import pleasant_speed
 from pliant.show.scene import Scene
 
-ROWS = 1001  # of a run in the page
+ROWS, LEAST_ROWS = 1001, 2  # of a run in the page
 EMBEDDED = ("assemble.js", "live.js")
 WORKER = ("machine.js", "worker.js")
 
@@ -82,6 +82,11 @@ def page_text(
 ) -> str:
     """The page as text: see `page`."""
     system = mechanism_of(system, "page")
+    t_start, t_end = check.number("page", "t_start", t_start, "s"), check.number("page", "t_end", t_end, "s")
+    if not t_end > t_start:
+        raise ModelError.of("page", "t_end", f"must be > t_start = {t_start} s", t_end)
+    if check.count("page", "rows", rows) < LEAST_ROWS:
+        raise ModelError.of("page", "rows", f"must be >= {LEAST_ROWS}", rows)
     scale = check.positive("page", "scale", scale)
     speed = pleasant_speed(float(t_end - t_start)) if speed is None else check.positive("page", "speed", speed)
     if result is None:
