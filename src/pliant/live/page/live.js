@@ -51,6 +51,9 @@ class Live {
 
   open(run) {
     const player = this.player = new LivePlayer(run);
+    this.addLedger();
+    new ResizeObserver(() => player.resize()).observe(element("picture")); // panels have been folded or opened
+    element("hint").textContent += " · k: keep to compare · c: sliders";
     player.sliders = this.sliders;
     player.set = (name, value) => this.sliders.set(name, value);
     player.reset = () => this.sliders.reset();
@@ -103,14 +106,16 @@ class Live {
       this.note = this.sliders.restore(location.hash);
       this.change();
     });
+  }
+
+  /** The ledger is shown and hidden as plots are. */
+  addLedger() {
     const chip = document.createElement("button"), ledger = element("ledger");
     chip.textContent = "ledger";
     chip.addEventListener("click", () => {
       ledger.hidden = !ledger.hidden;
       chip.setAttribute("aria-pressed", String(!ledger.hidden));
-      this.player?.resize();
     });
-    ledger.hidden = matchMedia(SMALL).matches;
     chip.setAttribute("aria-pressed", String(!ledger.hidden));
     element("chips").append(chip);
   }
@@ -118,7 +123,6 @@ class Live {
   fold() {
     const folded = element("side").classList.toggle("folded");
     element("fold").setAttribute("aria-expanded", String(!folded));
-    this.player?.resize();
   }
 
   pin() {
@@ -139,6 +143,7 @@ async function openLive() {
   const ledger = document.createElement("div");
   ledger.id = "ledger";
   ledger.setAttribute("aria-label", "the energy ledger");
+  ledger.hidden = matchMedia(SMALL).matches;
   element("picture").after(ledger);
   try { new Live(scenery, spec, ...await Promise.all([unpacked("module"), unpacked("memory")])); } catch (trouble) {
     element("message").textContent = `this browser cannot run the page: ${trouble.message}`;
