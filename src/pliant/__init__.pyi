@@ -145,6 +145,7 @@ from pliant.scalar import (
     tanh,
     where,
 )
+from pliant.live.page import page
 from pliant.show import animation, player, plot
 from pliant.study.derivatives.run_derivatives import Sensitivities
 from pliant.study.derivatives.sensitivities import sensitivities
@@ -325,6 +326,7 @@ __all__ = [
     "open_sweep",
     "optimise",
     "pi",
+    "page",
     "player",
     "plot",
     "quantise",

@@ -26,12 +26,13 @@ from pliant.integrate.memory.batch_record import BATCH
 from pliant.integrate.memory.run_record import KERNELS, RUN, TOUCH
 from pliant.integrate.methods.method import Method
 from pliant.live.image import Image
+from pliant.live.pulls import Pull, with_pulls
 from pliant.live.sliders import Ranges, Slider, sliders_of
 from pliant.live.tables import Table, tabulated
 from pliant.run.contact_phases import pair_numbers
 from pliant.run.mechanism import AnySystem, mechanism_of
 from pliant.run.prepare import Compiled, compile_system
-from pliant.run.simulate import Run, method_of, weight_of
+from pliant.run.simulate import Run, weight_of
 from pliant.run.starts import start_rules
 from pliant.run.system_memory import SystemMemory
 from pliant.run.theta import lowered_at, structure_aside
@@ -47,8 +48,12 @@ MOST_PIECES = 100_000  # of time
 # Arrays and fields that the page's script reads or writes.
 _READ = frozenset(("run", "batch", "run.work", "run.p", "run.y", "run.row_t", "run.row_y", "run.row_observed", "run.finished",
                    "run.touch", "run.hit", "run.piece_head", "run.piece_end", "batch.y", "batch.p", "batch.numbers",
-                   "batch.weight", "batch.start", "numbers", "prepared"))  # fmt: skip
-_FIELDS = frozenset(("t", "h", "t_stop", "budget", "flushed", "n_touches", "n_rows", "accepted", "rejected", "rhs_evaluations"))
+                   "batch.weight", "batch.start", "numbers", "prepared", "run.plan"))  # fmt: skip
+_FIELDS = frozenset((
+    "t", "h", "t_stop", "budget", "flushed", "n_touches", "n_rows", "accepted", "rejected", "rhs_evaluations", "piece", "entering",
+    "starting", "restart", "waiting", "pausing", "n_plan", "next_save", "first_row", "max_step", "new_phase",
+))  # fmt: skip
+MARKED = 0.7312941783  # a value that no other number has
 ADVANCE, FAMILY, TAKE = "advance", "family", "take_up"  # the loops of the module
 PREPARE = "prepare"
 # Arrays of a run that are written before they are read.
@@ -84,6 +89,7 @@ class LiveMachine:
     compiled: Compiled
     run: Run
     sliders: tuple[Slider, ...]
+    pulls: list[dict[str, Any]]
     table: Table
     parts: Mapping[str, slice]  # of the table's vector
     kernels: Mapping[str, KernelText]
@@ -132,7 +138,10 @@ class LiveMachine:
             "parts": {name: [part.start, part.stop] for name, part in self.parts.items()},
             "table": {"base": [0, self.table.base.size], "changes": changes, "error": self.table.error},
             "slots": self.module.table,
-            "sliders": [{"name": s.name, "value": s.value, "low": s.low, "high": s.high, "unit": s.unit} for s in self.sliders],
+            "pulls": self.pulls,
+            "updates": int(run["n_updates"]),
+            "sliders": [{"name": s.name, "value": s.value, "low": s.low, "high": s.high, "unit": s.unit, "place": s.place}
+                        for s in self.sliders],
         }  # fmt: skip
         return spec, contents + np.concatenate(numbers).tobytes()
 
@@ -143,44 +152,50 @@ def live_machine(
     *,
     t_start: float = 0.0,
     sliders: Sequence[str] | Ranges | None = None,
-    method: Method | type[Method] | str | None = "auto",
+    method: Method,
     rows: int = 1001,
     parameters: Mapping[str, float] | None = None,
     formulation: str = "articulated",
 ) -> LiveMachine:
-    """Prepare a mechanism for a page; raises NotForABrowser if it cannot be."""
+    """Prepare a mechanism for a page; raises NotForABrowser if it cannot be. method: one that never turns into another."""
     system = mechanism_of(system, "page")
-    method = explicit(method_of(method))
     compiled = compile_system(system, formulation, near=method.near, t_start=t_start, parameters=parameters)
     chosen = sliders_of(compiled, sliders)
-    maker = _Maker(system, compiled, chosen, t_start, t_end)
+    pulled, pulls = with_pulls(system)
+    compiled = compile_system(pulled, formulation, near=method.near, t_start=t_start, parameters=parameters)
+    maker = _Maker(pulled, compiled, chosen, pulls, t_start, t_end)
     generic = maker.compiled
     times = np.linspace(t_start, t_end, rows)
     run = Run(generic, method, t_start, t_end, times, None, None, None, Stages())
     if not run.sampling.is_one_batch(MOST_PIECES):
         raise NotForABrowser.of("page", "controllers", "must be formulas: Python is not there to be called", system.name)
     table = maker.table()
-    return _assembled(generic, run, chosen, table, maker.parts, method)
+    return _assembled(maker, run, table, method)
 
 
-def explicit(method: Method) -> Method:
-    """The method of a page: of Auto's two, the explicit one."""
-    first: Method = method.alternatives[0]
-    return first
+def one_method(method: Method, steps_of: Mapping[str, int]) -> Method:
+    """The method of a page: of the two that an automatic one has, that which a run took most of its steps with."""
+    taken: Method = max(method.alternatives, key=lambda one: steps_of.get(type(one).__name__, 0))
+    return taken
 
 
 class _Maker:
     """Computes what sliders change."""
 
-    def __init__(self, system: Any, compiled: Compiled, sliders: Sequence[Slider], t_start: float, t_end: float) -> None:
-        self.sliders, self.t_start, self.t_end = sliders, t_start, t_end
+    def __init__(
+        self, system: Any, compiled: Compiled, sliders: Sequence[Slider], pulls: Sequence[Pull], t_start: float, t_end: float
+    ) -> None:
+        self.sliders, self.pulls, self.t_start, self.t_end = sliders, pulls, t_start, t_end
         self.values = dict(compiled.traced.parameter_values)
         self.known = SystemMemory.of(system, compiled.traced.original)
         names = [slider.name for slider in sliders if slider.place is None]
         self.names = names
-        structure, self.places = structure_aside(self.known, compiled, names, self.values)
+        hands = [name for pull in pulls for name in pull.names]
+        structure, self.places = structure_aside(self.known, compiled, [*names, *hands], self.values)
         self.structure = structure
-        self.compiled = Compiled(self._traced(self.values), structure, compiled.seconds)
+        lowered = self._lowered(self.values)
+        traced = self._traced(lowered, self.numbers(lowered, self.values), self.values)
+        self.compiled = Compiled(traced, structure, compiled.seconds)
         here = self.ingredients(self.here)
         widths = {name: int(getattr(here, name).size) for name in ("numbers", "start", "pairs", "weight", "heads", "ends")}
         ends = np.cumsum(list(widths.values())).tolist()
@@ -188,40 +203,53 @@ class _Maker:
 
     @property
     def here(self) -> Floats:
-        return np.array([slider.value for slider in self.sliders])
+        return np.array([slider.value for slider in self.of_parameters])
+
+    @property
+    def of_parameters(self) -> list[Slider]:
+        """The sliders that tables are over; those of starts are entries of the state."""
+        return [slider for slider in self.sliders if slider.place is None]
 
     def _lowered(self, values: Mapping[str, float]) -> Any:
         return lowered_at(self.known, self.structure.traced, values)
 
-    def numbers(self, lowered: Any) -> Floats:
-        return np.asarray(every_number(lowered.root).values[self.places])
+    def numbers(self, lowered: Any, values: Mapping[str, float]) -> Floats:
+        """What the constants follow from: the values of parameters, which formulas read, then the numbers of parts."""
+        return np.concatenate([list(values.values()), every_number(lowered.root).values[self.places]])
 
-    def _traced(self, values: Mapping[str, float]) -> TracedSystem:
-        lowered = self._lowered(values)
-        constants = self.structure.traced.preparation.constants(self.numbers(lowered))
+    def _traced(self, lowered: Any, numbers: Floats, values: Mapping[str, float]) -> TracedSystem:
+        constants = self.structure.traced.preparation.constants(numbers)
         if constants is None or not np.all(np.isfinite(constants)):
             raise NotForABrowser.of("page", "sliders", "must leave the structure of the mechanism as it is", dict(values))
         return self.structure.traced.for_numbers(lowered, constants)
 
     def at(self, x: Floats) -> dict[str, float]:
-        return {slider.name: float(own) for slider, own in zip(self.sliders, x, strict=True)}
+        return {slider.name: float(own) for slider, own in zip(self.of_parameters, x, strict=True)}
 
     def ingredients(self, x: Floats) -> Ingredients:
-        given = self.at(x)
-        values = {**self.values, **{name: given[name] for name in self.names}}
+        values = {**self.values, **self.at(x)}
         lowered = self._lowered(values)
-        traced = self._traced(values)
-        start = traced.y0.copy()
-        for slider in self.sliders:
-            if slider.place is not None:
-                start[slider.place] = given[slider.name]
+        numbers = self.numbers(lowered, values)
+        traced = self._traced(lowered, numbers, values)
         stops = [self.t_start, *(b for b in traced.breakpoints if self.t_start < b < self.t_end), self.t_end]
         heads = np.array([traced.head(begin, end) for begin, end in zip(stops, stops[1:], strict=False)])
-        return Ingredients(self.numbers(lowered), start, pair_numbers(traced), np.array([weight_of(traced)]), heads,
+        return Ingredients(numbers, traced.y0, pair_numbers(traced), np.array([weight_of(traced)]), heads,
                            np.array(stops[1:]))  # fmt: skip
 
+    def numbers_of_pulls(self) -> list[dict[str, Any]]:
+        """For every spring, the places of its stiffness and of the hand's coordinates among the numbers."""
+        found = []
+        for pull in self.pulls:
+            places = []
+            for name in pull.names:
+                marked = {**self.values, name: MARKED}
+                there = self.numbers(self._lowered(marked), marked)
+                places.append(np.flatnonzero(there == MARKED).tolist())
+            found.append({"name": pull.body, "numbers": places})
+        return found
+
     def table(self) -> Table:
-        low, high = (np.array([getattr(slider, end) for slider in self.sliders]) for end in ("low", "high"))
+        low, high = (np.array([getattr(slider, end) for slider in self.of_parameters]) for end in ("low", "high"))
         size = self.ingredients(self.here).vector.size
 
         def vector(x: Floats) -> Floats:
@@ -233,13 +261,13 @@ class _Maker:
         return tabulated(vector, low, self.here, high)
 
 
-def _assembled(
-    compiled: Compiled, run: Run, sliders: Sequence[Slider], table: Table, parts: Mapping[str, slice], method: Method
-) -> LiveMachine:
+def _assembled(maker: _Maker, run: Run, table: Table, method: Method) -> LiveMachine:
+    compiled = maker.compiled
     memory = run.stepper.memory
     pieces = next(run.pieces_of_time(MOST_PIECES))
     runs = run.stepper.members(pieces)
-    runs.judge_by(start_rules(compiled, method.rtol))
+    rules = start_rules(compiled, method.rtol)
+    runs.judge_by(replace(rules, judges=rules.judges and not compiled.traced.tree.prescribed))
     codes = _codes(compiled, memory.kernel)
     by_address = {code.address: name for name, code in codes.items()}
     updates = [by_address[int(address)] for address in memory.arrays["updates"]]
@@ -268,8 +296,8 @@ def _assembled(
     image.add("numbers", np.zeros(max(count.n_p, 1)))
     image.add("prepared", np.zeros(max(len(count.outputs), 1)))
     contents = image.lay_out()
-    return LiveMachine(compiled, run, tuple(sliders), table, parts, kernels, module, image, contents,
-                       {**fields, **{f"updates[{k}]": name for k, name in enumerate(updates)}})  # fmt: skip
+    return LiveMachine(compiled, run, tuple(maker.sliders), maker.numbers_of_pulls(), table, maker.parts, kernels, module, image,
+                       contents, {**fields, **{f"updates[{k}]": name for k, name in enumerate(updates)}})  # fmt: skip
 
 
 def _source(name: str) -> LoopSource:

@@ -8,16 +8,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from pliant.host.atomic_files import atomic_write
 from pliant.integrate.methods.method import Method
 from pliant.integrate.status import STATUS_OF_CODE
-from pliant.live.machine import LiveMachine, NotForABrowser, live_machine
+from pliant.live.machine import LiveMachine, NotForABrowser, live_machine, one_method
 from pliant.live.recipe import Recipe
 from pliant.live.sliders import Ranges
 from pliant.model import check
 from pliant.results.result import Result
 from pliant.run.mechanism import AnySystem, mechanism_of
-from pliant.run.simulate import AUTO, simulate
+from pliant.run.simulate import AUTO, method_of, simulate
 from pliant.show import player
 from pliant.show.animation import pleasant_speed
 from pliant.show.scene import Scene
@@ -36,6 +38,7 @@ def page(
     sliders: Sequence[str] | Ranges | None = None,
     method: Method | type[Method] | str | None = AUTO,
     parameters: Mapping[str, float] | None = None,
+    formulation: str = "articulated",
     result: Result | None = None,
     rows: int = ROWS,
     scale: float = 1.0,
@@ -50,8 +53,8 @@ def page(
 
     What cannot run in a browser (controllers that are Python functions) is said in the page, which then replays the run.
     """
-    text = page_text(system, t_end, t_start=t_start, sliders=sliders, method=method, parameters=parameters, result=result, rows=rows,
-                     scale=scale, speed=speed)  # fmt: skip
+    text = page_text(system, t_end, t_start=t_start, sliders=sliders, method=method, parameters=parameters,
+                     formulation=formulation, result=result, rows=rows, scale=scale, speed=speed)  # fmt: skip
     with atomic_write(path) as draft:
         draft.write_text(text, encoding="utf-8")
     return Path(path)
@@ -65,6 +68,7 @@ def page_text(
     sliders: Sequence[str] | Ranges | None = None,
     method: Method | type[Method] | str | None = AUTO,
     parameters: Mapping[str, float] | None = None,
+    formulation: str = "articulated",
     result: Result | None = None,
     rows: int = ROWS,
     scale: float = 1.0,
@@ -75,9 +79,12 @@ def page_text(
     scale = check.positive("page", "scale", scale)
     speed = pleasant_speed(float(t_end - t_start)) if speed is None else check.positive("page", "speed", speed)
     if result is None:
-        result = simulate(system, t_end, t_start=t_start, method=method, parameters=parameters, save=(t_end - t_start) / (rows - 1))
+        result = simulate(system, t_end, t_start=t_start, method=method, parameters=parameters, formulation=formulation,
+                          save=np.linspace(t_start, t_end, rows))  # fmt: skip
+    own = one_method(method_of(method), result.stats.get("steps_of", {}))
     try:
-        machine = live_machine(system, t_end, t_start=t_start, sliders=sliders, method=method, rows=rows, parameters=parameters)
+        machine = live_machine(system, t_end, t_start=t_start, sliders=sliders, method=own, rows=rows, parameters=parameters,
+                               formulation=formulation)  # fmt: skip
     except NotForABrowser as why:
         return player.page(result, scale, speed, notes=(f"this page replays one run: {why}",))
     return _document(machine, result, {"scale": scale, "speed": speed, "span": [t_start, t_end]})
@@ -103,6 +110,8 @@ def _document(machine: LiveMachine, result: Result, settings: Mapping[str, Any])
             "events": [event.name for event in traced.events],
         },
     }  # fmt: skip
+    drawn = [body["name"] for body in header["bodies"]]
+    spec["pulls"] = [pull | {"body": drawn.index(pull["name"])} for pull in spec["pulls"] if pull["name"] in drawn]
     after = "".join((
         _json("machine", spec),
         _packed("module", machine.module.code),

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.live.pulls import HAND
 from pliant.results.result import Result
 from pliant.results.table import HELD
 from pliant.run.observed import columns_of
@@ -81,7 +82,7 @@ class Recipe:
     def _works(self) -> dict[str, list[int]]:
         kinds: dict[str, list[int]] = {}
         for source, place in zip(self.traced.columns["source"], self.places["work"].tolist(), strict=True):
-            kinds.setdefault(kind_of(source), []).append(place)
+            kinds.setdefault(HAND if source.startswith(f"{HAND} ") else kind_of(source), []).append(place)
         return kinds
 
     def _deflections(self) -> Iterable[dict[str, Any]]:
@@ -104,7 +105,7 @@ class Recipe:
 
     def _energies(self) -> dict[str, Any]:
         held = [(name, [(int(self.places[name][0]), 1.0)]) for name in HELD if np.any(self.result.values[name] != 0.0)]
-        works = [(f"work: {kind}", [(place, 1.0) for place in places]) for kind, places in self._works().items()]
+        works = [(f"work: {kind}", [(place, 1.0) for place in places]) for kind, places in self._works().items() if kind != HAND]
         return self._panel("energy", "J", [*held, *works])
 
     def _balance(self) -> dict[str, Any]:
@@ -124,9 +125,13 @@ class Recipe:
 
     @cached_property
     def _by_place(self) -> dict[int, NDArray[np.float64]]:
+        """The columns of the first run; the works of hands, which it did not have, are zero."""
         rows, values = len(self.result.time), self.result.values
-        return {
-            place: column
-            for name in QUANTITIES
-            for place, column in zip(self.places[name].tolist(), values[name].reshape(rows, -1).T, strict=True)
-        }
+        known: dict[int, NDArray[np.float64]] = {}
+        for name in QUANTITIES:
+            columns = values[name].reshape(rows, -1).T
+            if name == "work":
+                own = dict(zip(self.result.labels["source"], columns, strict=True))
+                columns = np.array([own.get(source, np.zeros(rows)) for source in self.traced.columns["source"]])
+            known.update(zip(self.places[name].tolist(), columns, strict=True))
+        return known

@@ -33,7 +33,7 @@ class Slider:
     place: int | None = None  # of a start: its index in y; None: a parameter
 
 
-Ranges = Mapping[str, tuple[float, float]]
+Ranges = Mapping[str, tuple[float, float] | None]  # None: as by default
 
 
 def sliders_of(compiled: Compiled, asked: Sequence[str] | Ranges | None) -> list[Slider]:

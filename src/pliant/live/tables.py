@@ -19,8 +19,10 @@ Vector = Callable[[Floats], Floats]
 
 POINTS = (2, 3, 5, 9, 17, 33, 65)  # of one number; each includes the points before
 MOST_TOGETHER = 4000  # points of one pair or triple
-FALLEN = 2e-14  # of the largest term: below it the last terms of a series are round-off
+FALLEN = 2e-13  # of the values: last terms below it are round-off
+SETTLED = 1e-9  # of the values: last terms below it that hardly fall any more are the noise of what is tabulated
 SAME = 1e-14  # of a value: a smaller change is none
+NOISE = 30.0  # times the last terms of single changes: what pairs change must be larger to count
 CHECKS = 12  # points at which the whole is compared
 
 
@@ -31,6 +33,7 @@ class Change:
     numbers: tuple[int, ...]
     entries: NDArray[np.int64]  # of the vector
     coefficients: Floats  # (degree of the first number, ..., entry)
+    rest: float = 0.0  # the last terms, over the values
 
 
 @dataclass(frozen=True)
@@ -98,24 +101,23 @@ def _scaled(x: Floats, low: Floats, high: Floats) -> Floats:
 
 
 def _alone(f: Vector, k: int, low: Floats, here: Floats, high: Floats, base: Floats) -> Change | None:
+    """What one number changes."""
     known: dict[float, Floats] = {}
-    coefficients = np.zeros((0, 0))
-    entries = np.zeros(0, dtype=np.int64)
+    before = np.inf
     for count in POINTS:
-        for s in _points(count).tolist():
-            if round(s, 15) not in known:
-                known[round(s, 15)] = f(_at(here, k, s, low, high))
-        values = np.array([known[round(s, 15)] for s in _points(count).tolist()])
+        points = _points(count).round(15).tolist()
+        known.update({s: f(_at(here, k, s, low, high)) for s in points if s not in known})
+        values = np.array([known[s] for s in points])
         entries = np.flatnonzero(np.any(np.abs(values - base) > SAME * np.abs(base), axis=0))
-        if count < POINTS[1]:
+        if count == POINTS[0]:
             continue
-        coefficients = _coefficients(values[:, entries] - base[entries])
         scale = np.max(np.abs(values[:, entries]), axis=0, initial=0.0)
-        if not entries.size or np.all(np.abs(coefficients[-2 if count > POINTS[1] else -1 :]) <= FALLEN * scale * 8):
+        coefficients = _coefficients(values[:, entries] - base[entries])
+        rest = float(np.max(np.abs(coefficients[-1 if count == POINTS[1] else -2 :]) / scale, initial=0.0))
+        if rest <= FALLEN or (rest <= SETTLED and rest > 0.1 * before):
             break
-    if not entries.size:
-        return None
-    return Change((k,), entries, _shortened(coefficients, np.max(np.abs(values[:, entries]), axis=0)))
+        before = rest
+    return Change((k,), entries, _shortened(coefficients, scale), rest) if entries.size else None
 
 
 def _shortened(coefficients: Floats, scale: Floats) -> Floats:
@@ -132,6 +134,7 @@ def _together(
 ) -> Change | None:  # fmt: skip
     """What a group of numbers changes beyond what its parts do; None if that is nothing."""
     inner = [change for change in changes if set(change.numbers) <= set(group)]
+    least = max(1e2 * SAME, NOISE * max(change.rest for change in inner))
 
     def beyond(s: Sequence[float]) -> Floats:
         x = here.copy()
@@ -139,7 +142,7 @@ def _together(
             x = _at(x, k, own, low, high)
         value = f(x)
         rest = value - _value(base, inner, _scaled(x, low, high))
-        return np.where(np.abs(rest) > 1e2 * SAME * np.maximum(np.abs(value), np.abs(base)), rest, 0.0)
+        return np.where(np.abs(rest) > least * np.maximum(np.abs(value), np.abs(base)), rest, 0.0)
 
     if not any(np.any(beyond(corner)) for corner in ((0.83,) * len(group), (-0.91,) * len(group))):
         return None
@@ -170,6 +173,7 @@ def _error(f: Vector, table: Table, seed: int) -> float:
     for _ in range(CHECKS if table.changes else 0):
         x = table.low + (table.high - table.low) * generator.random(table.low.size)
         exact, found = f(x), table(x)
-        size = np.maximum(np.abs(exact), np.abs(table.base))
-        worst = max(worst, float(np.max(np.abs(found - exact) / np.where(size > 0.0, size, 1.0), initial=0.0)))
+        differs = ~((found == exact) | (np.isnan(found) & np.isnan(exact)))  # some entries are infinite, or nan for "none"
+        size = np.maximum(np.abs(exact), np.abs(table.base))[differs]
+        worst = max(worst, float(np.max(np.abs(found - exact)[differs] / np.where(size > 0.0, size, 1.0), initial=0.0)))
     return worst

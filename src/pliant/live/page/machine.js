@@ -1,6 +1,6 @@
 // The mechanism: a WebAssembly module with the memory of a run. Runs are started, advanced in portions, and read.
 
-const ON_AGAIN = 0, FULL = 1, AT_STOP = 2, AT_EVENT = 3; // codes of the loop; all others end the run with a sentence
+const GO_ON = 0, FULL = 1, AT_STOP = 2, AT_EVENT = 3, PAUSED = 12; // codes of the loop; others end the run with a sentence
 const PORTION = 20000; // evaluations of the equations between two looks at what else is to be done
 const FINISHED = 10; // numbers of a contact that has ended: its pair, then those of `touchOf`
 
@@ -40,7 +40,7 @@ class Machine {
     for (const [field, name] of spec.kernels) this.setWord(spec.places[field], Number(calls["address_of_" + name]()));
     const made = this.ingredients(values), part = name => made.subarray(spec.parts[name][0], spec.parts[name][1]);
     this.array("numbers", part("numbers").length).set(part("numbers"));
-    calls.prepare(0, spec.places.numbers, spec.places.numbers, spec.places.prepared, spec.places["run.work"]);
+    this.prepare();
     const prepared = this.array("prepared", spec.prepared), count = spec.constants[1];
     for (let k = 0; k < spec.answers.length; k++) {
       const found = prepared[count + k], asked = spec.answers[k];
@@ -51,7 +51,9 @@ class Machine {
     p.set(this.array("run.p", spec.parameters));
     p.set(prepared.subarray(0, count), spec.constants[0]);
     p.set(part("heads").subarray(0, spec.head));
-    this.array("batch.y", spec.n).set(part("start"));
+    const start = this.array("batch.y", spec.n);
+    start.set(part("start"));
+    spec.sliders.forEach((slider, k) => { if (slider.place !== null) start[slider.place] = values[k]; });
     this.array("batch.numbers", part("pairs").length).set(part("pairs"));
     this.array("batch.weight", 1).set(part("weight"));
     this.array("run.piece_head", part("heads").length).set(part("heads"));
@@ -59,15 +61,21 @@ class Machine {
     this.setReal("t_stop", this.array("run.piece_end", 1)[0]);
     calls.take_up(spec.places.run, spec.places.batch, 0n);
     if (this.words[spec.places["batch.start"] / 4] !== 0) return "with these values no mass resists some motion, or bodies begin inside each other";
-    this.code = null; this.touches = []; this.logged = [];
+    this.code = null; this.touches = []; this.values = [...values];
     return "";
+  }
+
+  /** The constants of the equations, from the numbers. */
+  prepare() {
+    const { places } = this.spec;
+    this.calls.prepare(0, places.numbers, places.numbers, places.prepared, places["run.work"]);
   }
 
   /** Run on for one portion; whether the run has not ended. */
   advance(portion = PORTION) {
     this.setWhole("budget", portion);
     const code = Number(this.calls.advance(this.spec.places.run));
-    if (code === ON_AGAIN || code === FULL) {
+    if (code === GO_ON || code === FULL) {
       if (code === FULL) { this.collect(); this.setWhole("flushed", 1); }
       return true;
     }
@@ -115,13 +123,63 @@ class Machine {
     return found;
   }
 
+  // ---- a run that goes on as long as it is wanted, pulled by a hand
+
+  /** Go on from a state of the run that began last, at time t: contacts are judged anew. Returns whether there is time left. */
+  restart(state, t) {
+    const { spec } = this, ends = this.array("run.piece_end", spec.pieces), heads = this.array("run.piece_head", spec.pieces * spec.head);
+    if (!this.values || this.begin(this.values)) return false;
+    if (!spec.updates) ends[spec.pieces - 1] = 1e9; // nothing of the mechanism ends with the run
+    const piece = ends.findIndex(end => end > t);
+    if (piece < 0) return false;
+    this.setWhole("piece", piece);
+    this.setReal("t_stop", ends[piece]);
+    this.array("run.p", spec.head).set(heads.subarray(piece * spec.head, (piece + 1) * spec.head));
+    this.array("run.y", spec.n).set(state);
+    this.setReal("t", t);
+    return true;
+  }
+
+  /** Spring k to a place in the world, with a stiffness in N/m; without one the hand lets go. */
+  pull(k, place, stiffness = 0) {
+    const numbers = this.array("numbers", this.spec.parts.numbers[1] - this.spec.parts.numbers[0]);
+    const values = place ? [stiffness, ...place] : [0, 0, 0, 0];
+    this.spec.pulls[k].numbers.forEach((places, j) => places.forEach(at => { numbers[at] = values[j]; }));
+    this.prepare();
+    this.array("run.p", this.spec.parameters).set(this.array("prepared", this.spec.constants[1]), this.spec.constants[0]);
+    if (this.whole("waiting")) { // the step that was made with other forces
+      this.setWhole("waiting", 0);
+      this.setReal("h", Math.max(this.real("h"), 1e-6));
+    }
+    this.setWhole("entering", 1);
+    this.setWhole("restart", 1);
+  }
+
+  /** Advance to time t: the row there. */
+  follow(t) {
+    const { spec } = this;
+    this.array("run.plan", 1)[0] = t;
+    for (const [name, value] of [["n_plan", 1], ["next_save", 0], ["pausing", 1], ["n_rows", 0], ["first_row", 0]]) this.setWhole(name, value);
+    this.setReal("max_step", Math.max(t - this.t, 1e-6));
+    let code = GO_ON;
+    for (let portions = 0; (code === GO_ON || code === FULL) && portions < 200; portions++) {
+      if (code === FULL) { this.collect(); this.setWhole("n_touches", 0); }
+      this.setWhole("budget", PORTION);
+      code = Number(this.calls.advance(spec.places.run));
+    }
+    const rows = this.whole("n_rows"), state = rows ? this.array("run.row_y", spec.n) : this.array("run.y", spec.n);
+    return { t: rows ? t : this.t, state: state.slice(), observed: rows ? this.array("run.row_observed", spec.observed).slice() : null,
+             ok: code === PAUSED, code };
+  }
+
   // ---- numbers that follow from those of sliders
 
   /** The table's vector: at the values that the page was made with as they are, else by polynomials of Chebyshev. */
   ingredients(values) {
     const { table, sliders } = this.spec, vector = this.numbers.slice(table.base[0], table.base[1]);
-    if (values.every((value, k) => value === sliders[k].value)) return vector;
-    const s = values.map((value, k) => (2 * value - sliders[k].low - sliders[k].high) / (sliders[k].high - sliders[k].low || 1));
+    const own = sliders.map((slider, k) => ({ ...slider, now: values[k] })).filter(slider => slider.place === null);
+    if (own.every(slider => slider.now === slider.value)) return vector;
+    const s = own.map(({ now, low, high }) => (2 * now - low - high) / (high - low || 1));
     for (const { numbers, entries, shape, first } of table.changes) {
       const terms = numbers.map((k, axis) => Array.from({ length: shape[axis] }, (_, j) => Math.cos(j * Math.acos(Math.min(Math.max(s[k], -1), 1)))));
       const width = entries.length;
