@@ -25,7 +25,7 @@ from pliant.show.animation import pleasant_speed
 from pliant.show.scene import Scene
 
 ROWS = 1001  # of a run in the page
-EMBEDDED = ("assemble.js", "runner.js", "sliders.js", "ledger.js", "compare.js", "files.js", "live.js")
+EMBEDDED = ("assemble.js", "runner.js", "sliders.js", "ledger.js", "compare.js", "files.js", "hand.js", "live.js")
 WORKER = ("machine.js", "worker.js")
 
 

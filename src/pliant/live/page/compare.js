@@ -32,7 +32,7 @@ class LivePlot extends Plot {
 }
 
 class LiveView extends View {
-  /** What the user pulls at: {tip, target}, or {tip} where it could be taken hold of. */
+  /** What the user pulls at: {body, tip, target}, or {body, tip} where it could be taken hold of. */
   grip = null;
   ghost = null;
 
@@ -131,6 +131,21 @@ class LivePlayer extends Player {
     super.resetView();
   }
 
+  /** The tip of a body at the cursor's time. */
+  tip(body) {
+    const { time, block: { tip: { width, data } } } = this.run, at = rowAt(time, this.t), of = row => data.subarray(row * width + 3 * body, row * width + 3 * body + 3);
+    return [0, 1, 2].map(i => (1 - at.part) * of(at.low)[i] + at.part * of(at.high)[i]);
+  }
+
+  toggle() {
+    if (this.hand?.going) this.hand.rest(); else super.toggle();
+  }
+
+  seek(t) {
+    this.hand?.rest();
+    super.seek(t);
+  }
+
   /** Keep the present run in sight, or, without one, no other than the present. */
   pin(run) {
     this.pinned = run;
@@ -139,6 +154,7 @@ class LivePlayer extends Player {
   }
 
   frame() {
+    if (this.view.grip) this.view.grip.tip = this.tip(this.view.grip.body);
     this.view.ghost?.update(Math.min(this.t, this.pinned.end), this.scale);
     super.frame();
     if (this.ledger && !element("ledger").hidden) this.ledger.draw(this.t, this.colours);

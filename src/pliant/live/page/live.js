@@ -61,7 +61,7 @@ class Live {
     player.ready = true;
     player.readyMs = performance.now();
     if (matchMedia("(prefers-reduced-motion: reduce)").matches) element("loop").checked = false;
-    if (this.spec.pulls?.length) this.hand = new Hand(this, this.spec.pulls);
+    if (this.spec.pulls?.length) { this.hand = player.hand = new Hand(this, this.spec.pulls); element("hint").textContent += " · drag a tip (or h, arrows, Escape): pull"; }
     window.pliant = player;
   }
 

@@ -28,7 +28,13 @@ class Runner {
 
   stop() { if (this.busy) this.worker.postMessage({ stop: true }); }
 
-  /** A message of the worker to a run that is continued by hand. */
+  /** Give up what is running: the worker goes on by hand. */
+  yield() {
+    this.id++; this.busy = false; this.next = null;
+    this.news.progress(null);
+  }
+
+  /** A message to the worker about a run by hand. */
   hand(message) { this.worker.postMessage(message); }
 
   hear(data) {

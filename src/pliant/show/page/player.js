@@ -171,8 +171,12 @@ class Player {
     if (!this.playing && this.t >= this.run.end) this.seek(this.run.begin);
     this.playing = !this.playing;
     this.last = null;
-    element("play").textContent = this.playing ? "❚❚" : "▶";
-    element("play").setAttribute("aria-label", this.playing ? "pause" : "play");
+    this.showPlaying(this.playing);
+  }
+
+  showPlaying(playing) {
+    element("play").textContent = playing ? "❚❚" : "▶";
+    element("play").setAttribute("aria-label", playing ? "pause" : "play");
   }
 
   seek(t) {
