@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import gzip
 from collections.abc import Mapping, Sequence
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +30,7 @@ from pliant.show.animation import pleasant_speed
 from pliant.show.scene import Scene
 
 ROWS, LEAST_ROWS = 1001, 2  # of a run in the page
-EMBEDDED = ("assemble.js", "live.js")
+EMBEDDED = ("assemble.js", "runner.js", "sliders.js", "ledger.js", "compare.js", "files.js", "hand.js", "live.js")
 WORKER = ("machine.js", "worker.js")
 
 
@@ -98,7 +97,7 @@ def page_text(
                                formulation=formulation)  # fmt: skip
     except NotForABrowser as why:
         return player.page(result, scale, speed, notes=(f"this page replays one run: {why}",))
-    return _document(machine, result, {"scale": scale, "speed": speed})
+    return _document(machine, result, {"scale": scale, "speed": speed, "span": [t_start, t_end]})
 
 
 def _document(machine: LiveMachine, result: Result, settings: Mapping[str, Any]) -> str:
@@ -136,8 +135,9 @@ def _document(machine: LiveMachine, result: Result, settings: Mapping[str, Any])
     more = {
         "scripts": " 'wasm-unsafe-eval' blob:",
         "policy": "; worker-src blob:",
+        "before": player.scripts_of("pliant.live", ("panel.html",)),
         "after": after,
-        "style_more": (resources.files("pliant.live") / "page" / "live.css").read_text(encoding="utf-8"),
+        "style_more": player.scripts_of("pliant.live", ("live.css",)),
     }
     return player.document(result.name, header, "", player.warnings_list(result), script, more)
 

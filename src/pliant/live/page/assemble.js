@@ -26,8 +26,18 @@ function assembled(scenery, raw) {
   return {
     ...scenery, time: raw.time, rows, block, panels: drawn, touches, ...stress, begin: raw.time[0], end: raw.time[rows - 1],
     message: sentence(scenery, raw), ok: raw.ok, largestForce: Math.max(0, ...touches.map(touch => touch.peak_force)) || 1,
-    raw,
+    reach: reached(scenery.box, [block.root.data, block.tip.data]), raw,
   };
+}
+
+/** The box of all that is drawn, if the page's own run needs less room. */
+function reached([low, high], tables) {
+  const box = [[...low], [...high]];
+  for (const data of tables) for (let k = 0; k < data.length; k++) {
+    if (data[k] < box[0][k % 3]) box[0][k % 3] = data[k];
+    if (data[k] > box[1][k % 3]) box[1][k % 3] = data[k];
+  }
+  return box;
 }
 
 /** Quaternions without a change of sign from row to row. */
@@ -81,7 +91,9 @@ function stressed({ stresses, stressMap }, raw, block, at) {
 /** How, when and why the run ended. */
 function sentence({ recipe }, raw) {
   const words = raw.code === null ? "the run was stopped at t = {t} s" : recipe.codes[raw.code] || `the run ended with code ${raw.code} at t = {t} s`;
-  return words.replace("{t}", +raw.t.toPrecision(10)).replace("{h}", "a tiny amount").replace("{events}", recipe.events[raw.event] || "an event");
+  const known = { t: +raw.t.toPrecision(10), t_open: +raw.t.toPrecision(10), h: "a tiny amount", events: recipe.events[raw.event] || "an event",
+                  method: "this method", limit: "so many", amount: "too much" };
+  return words.replace(/\{(\w+)\}/g, (_, name) => known[name] ?? "it");
 }
 
 if (typeof module !== "undefined") module.exports = { assembled };

@@ -83,6 +83,12 @@ class View {
     this.stress = run.stress !== null;
   }
 
+  /** Another run of the same mechanism. */
+  load(run, mechanism) {
+    this.run = this.camera.run = run;
+    this.mechanism = mechanism;
+  }
+
   resize() {
     const ratio = window.devicePixelRatio || 1;
     this.width = this.canvas.clientWidth; this.height = this.canvas.clientHeight;
@@ -288,10 +294,14 @@ class View {
       this.dot(point, 5, this.colours.alarm, null);
       this.dot(point, 8 + 16 * age, null, this.colours.alarm);
       this.pen.globalAlpha = 1;
-      const share = Math.max(force, 0) / this.run.largestForce;
-      if (share > 0.02) this.stroke([point, add(point, normal, 0.25 * this.run.size * share)], this.colours.alarm, 2.5);
+      this.drawForce(point, normal, Math.max(force, 0), touch, age);
     });
     return touching;
+  }
+
+  drawForce(point, normal, force) {
+    const share = force / this.run.largestForce;
+    if (share > 0.02) this.stroke([point, add(point, normal, 0.25 * this.run.size * share)], this.colours.alarm, 2.5);
   }
 
   ball(centre, radius, edge) {
