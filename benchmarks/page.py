@@ -56,7 +56,11 @@ def measured(name: str, folder: Path, browser: Any) -> dict[str, float]:
     runs, changes, native = [], [], []
     for k in range(ROUNDS):
         seen = page.evaluate("pliant.runs")
-        moved = f"pliant.set({json.dumps(slider)}, pliant.sliders.rows[0].slider.value * (1 + 1e-9 * {k + 1}))" if slider else "pliant.reset()"
+        moved = (
+            f"pliant.set({json.dumps(slider)}, pliant.sliders.rows[0].slider.value * (1 + 1e-9 * {k + 1}))"
+            if slider
+            else "pliant.reset()"
+        )
         page.evaluate(moved)
         until(page, f"pliant.runs > {seen}")
         page.wait_for_timeout(60)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 from importlib import import_module
 from typing import Any
 
@@ -22,7 +21,6 @@ from pliant.codegen.wasm_module import WasmModule
 from pliant.errors import ModelError
 from pliant.host.stages import Stages
 from pliant.integrate.members import TAKE_UP
-from pliant.integrate.memory.batch_record import BATCH
 from pliant.integrate.memory.run_record import KERNELS, RUN, TOUCH
 from pliant.integrate.methods.method import Method
 from pliant.live.image import Image
@@ -285,7 +283,9 @@ class _Maker:
 
 def drawn_numbers(drawing: Drawing) -> Floats:
     """Points and fields of bodies, one after the other, points on the ground, then radii, point and normal of every contact."""
-    bodies = [part for body in drawing.bodies for part in (body.rest, *(x for field in body.fields for x in (field.shape, field.bow)))]
+    bodies = [
+        part for body in drawing.bodies for part in (body.rest, *(x for field in body.fields for x in (field.shape, field.bow)))
+    ]
     contacts = [(c.radius, c.other_radius or 0.0, *c.point, *c.normal) for c in drawing.contacts]
     return np.concatenate([np.ravel(part).astype(np.float64) for part in (*bodies, drawing.ground, np.array(contacts))])
 
