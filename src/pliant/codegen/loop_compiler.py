@@ -85,9 +85,12 @@ def kind_of(argument: Any) -> Kind:
     return _OF_TYPE[argument] if argument in _OF_TYPE else Record.of(argument)
 
 
-def loop_text(entry: Function, arguments: Sequence[Any]) -> str:
-    """The text of a function that C can call under the name `ENTRY`, with everything it needs; for the arguments see `kind_of`."""
-    library = _Library()
+def loop_text(entry: Function, arguments: Sequence[Any], fused: bool = True) -> str:
+    """The text of a function that C can call under the name `ENTRY`, with everything it needs; for the arguments see `kind_of`.
+
+    fused: whether functions that allow it have their products fused with sums, where the processor can.
+    """
+    library = _Library(fused)
     name, answer, passed = library.instance(entry, tuple(kind_of(argument) for argument in arguments))
     given = ", ".join(f"{llvm_type(kind)} %a{i}" for i, kind in enumerate(passed))
     call = f"call {llvm_type(answer)} @{name}({', '.join(f'{llvm_type(kind)} %a{i}' for i, kind in enumerate(passed))})"
@@ -100,6 +103,7 @@ def loop_text(entry: Function, arguments: Sequence[Any]) -> str:
 class _Library:
     """The functions written so far, by what they are and the kinds they are called with."""
 
+    fused: bool = True
     texts: list[str] = field(default_factory=list)
     known: dict[tuple[Function, tuple[Kind, ...]], tuple[str, Kind, tuple[Kind, ...]]] = field(default_factory=dict)
     trees: dict[Function, ast.FunctionDef] = field(default_factory=dict)
@@ -135,7 +139,7 @@ class _Writer(FunctionWriter):
         self.names, self.library = function.__globals__, library
         self.passed = list(zip((a.arg for a in tree.args.args), kinds, strict=True))
         self.returned = _returned(tree)
-        self.flags = "contract " if function.__dict__.get("fused") else ""
+        self.flags = "contract " if library.fused and function.__dict__.get("fused") else ""
 
     def define_as(self, name: str) -> str:
         if self.returned is None:  # it depends on what is returned, which is known once the text is written

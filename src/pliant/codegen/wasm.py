@@ -95,7 +95,7 @@ def wasm_module(program: Program) -> WasmModule:
 
 def _loop_bitcode(name: str, loop: LoopSource, target: Target) -> bytes:
     """A loop after LLVM's passes, which take seconds: kept on disk."""
-    text = _renamed(loop_text(loop.function, loop.arguments), ENTRY, name)
+    text = _renamed(loop_text(loop.function, loop.arguments, fused=False), ENTRY, name)
     folder = user_cache("loops")
     cache, key = None if folder is None else ObjectCache(folder), content_key((text, target.triple, target.features, *VERSIONS))
     known = None if cache is None else cache.load(key)

@@ -7,7 +7,7 @@ constants of the equations) or looked up in tables (numbers that follow from par
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
@@ -88,11 +88,13 @@ class LiveMachine:
 
     compiled: Compiled
     run: Run
+    tree_at: Callable[[Mapping[str, float]], Any]  # the tree at other values of parameters
     sliders: tuple[Slider, ...]
     pulls: list[dict[str, Any]]
     table: Table
     parts: Mapping[str, slice]  # of the table's vector
     kernels: Mapping[str, KernelText]
+    family: str  # of methods
     module: WasmModule
     image: Image
     contents: bytes
@@ -236,6 +238,20 @@ class _Maker:
         return Ingredients(numbers, traced.y0, pair_numbers(traced), np.array([weight_of(traced)]), heads,
                            np.array(stops[1:]))  # fmt: skip
 
+    def knots(self) -> Floats:
+        """Ends of pieces of time on which formulas of time are smooth, for every slider at either end of its range."""
+        found = [self.compiled.traced.time_pieces(self.compiled.traced.y0, self.t_start, self.t_end).knots]
+        for slider in self.of_parameters if found[0].size else ():
+            for end in (slider.low, slider.high):
+                values = {**self.values, slider.name: end}
+                lowered = self._lowered(values)
+                traced = self._traced(lowered, self.numbers(lowered, values), values)
+                found.append(traced.time_pieces(traced.y0, self.t_start, self.t_end).knots)
+        return np.unique(np.concatenate(found))
+
+    def tree_at(self, values: Mapping[str, float]) -> Any:
+        return self._lowered({**self.values, **values}).tree
+
     def numbers_of_pulls(self) -> list[dict[str, Any]]:
         """For every spring, the places of its stiffness and of the hand's coordinates among the numbers."""
         found = []
@@ -264,6 +280,7 @@ class _Maker:
 def _assembled(maker: _Maker, run: Run, table: Table, method: Method) -> LiveMachine:
     compiled = maker.compiled
     memory = run.stepper.memory
+    memory.bind_knots(maker.knots())
     pieces = next(run.pieces_of_time(MOST_PIECES))
     runs = run.stepper.members(pieces)
     rules = start_rules(compiled, method.rtol)
@@ -280,9 +297,7 @@ def _assembled(maker: _Maker, run: Run, table: Table, method: Method) -> LiveMac
     wanted = {*fields.values(), *updates} - {FAMILY}
     kernels = {name: kernel_text(codes[name].source, fused=False) for name in sorted(wanted)}
     kernels[PREPARE] = kernel_text(compiled.traced.preparation.program, fused=False)
-    loops = {ADVANCE: _source("loop.march"), FAMILY: _source(f"methods.{method.family}"),
-             TAKE: LoopSource(TAKE_UP.function, TAKE_UP.arguments)}  # fmt: skip
-    module = wasm_module(Program(kernels, loops))
+    module = wasm_module(_program(kernels, method.family))
     memory.bind_work(max(kernel.schedule.n_work for kernel in kernels.values()))
     image = Image(-(-(module.constants + STACK) // PAGE) * PAGE)
     image.add_record("run", memory.record, memory.arrays, WRITTEN_FIRST)
@@ -296,8 +311,19 @@ def _assembled(maker: _Maker, run: Run, table: Table, method: Method) -> LiveMac
     image.add("numbers", np.zeros(max(count.n_p, 1)))
     image.add("prepared", np.zeros(max(len(count.outputs), 1)))
     contents = image.lay_out()
-    return LiveMachine(compiled, run, tuple(maker.sliders), maker.numbers_of_pulls(), table, maker.parts, kernels, module, image,
+    return LiveMachine(compiled, run, maker.tree_at, tuple(maker.sliders), maker.numbers_of_pulls(), table, maker.parts, kernels, method.family, module, image,
                        contents, {**fields, **{f"updates[{k}]": name for k, name in enumerate(updates)}})  # fmt: skip
+
+
+def program_of(machine: LiveMachine) -> Program:
+    """What its module was made from, for other processors."""
+    return _program(machine.kernels, machine.family)
+
+
+def _program(kernels: Mapping[str, KernelText], family: str) -> Program:
+    loops = {ADVANCE: _source("loop.march"), FAMILY: _source(f"methods.{family}"),
+             TAKE: LoopSource(TAKE_UP.function, TAKE_UP.arguments)}  # fmt: skip
+    return Program(kernels, loops)
 
 
 def _source(name: str) -> LoopSource:

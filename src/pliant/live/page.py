@@ -10,12 +10,17 @@ from typing import Any
 
 import numpy as np
 
+from pliant.analysis.recorded_motion import system_of
+from pliant.errors import ModelError
+from pliant.files.run_settings import RunSettings
+from pliant.files.writer import dump_model
 from pliant.host.atomic_files import atomic_write
 from pliant.integrate.methods.method import Method
 from pliant.integrate.status import STATUS_OF_CODE
 from pliant.live.machine import LiveMachine, NotForABrowser, live_machine, one_method
 from pliant.live.recipe import Recipe
 from pliant.live.sliders import Ranges
+from pliant.live.stress import stresses_of
 from pliant.model import check
 from pliant.results.result import Result
 from pliant.run.mechanism import AnySystem, mechanism_of
@@ -24,7 +29,7 @@ from pliant.show import player
 from pliant.show.animation import pleasant_speed
 from pliant.show.scene import Scene
 
-ROWS = 1001  # of a run in the page
+ROWS, LEAST_ROWS = 1001, 2  # of a run in the page
 EMBEDDED = ("assemble.js", "runner.js", "sliders.js", "ledger.js", "compare.js", "files.js", "hand.js", "live.js")
 WORKER = ("machine.js", "worker.js")
 
@@ -76,6 +81,11 @@ def page_text(
 ) -> str:
     """The page as text: see `page`."""
     system = mechanism_of(system, "page")
+    t_start, t_end = check.number("page", "t_start", t_start, "s"), check.number("page", "t_end", t_end, "s")
+    if not t_end > t_start:
+        raise ModelError.of("page", "t_end", f"must be > t_start = {t_start} s", t_end)
+    if check.count("page", "rows", rows) < LEAST_ROWS:
+        raise ModelError.of("page", "rows", f"must be >= {LEAST_ROWS}", rows)
     scale = check.positive("page", "scale", scale)
     speed = pleasant_speed(float(t_end - t_start)) if speed is None else check.positive("page", "speed", speed)
     if result is None:
@@ -97,7 +107,10 @@ def _document(machine: LiveMachine, result: Result, settings: Mapping[str, Any])
     shown = player.opened([panel["title"] for panel in panels])
     spec, memory = machine.spec()
     traced = machine.compiled.traced
-    header = player.scenery(scene) | settings | {
+    header = player.scenery(scene) | dict(settings) | {
+        "model": _model(machine, result),
+        "stresses": _stresses(machine, scene, recipe),
+        "stressMap": player.STRESS_COLOURS,
         "pairs": list(traced.columns["pair"]),
         "panels": [panel | {"shown": k in shown} for k, panel in enumerate(panels)],
         "recipe": {
@@ -127,6 +140,44 @@ def _document(machine: LiveMachine, result: Result, settings: Mapping[str, Any])
         "style_more": player.scripts_of("pliant.live", ("live.css",)),
     }
     return player.document(result.name, header, "", player.warnings_list(result), script, more)
+
+
+def _stresses(machine: LiveMachine, scene: Scene, recipe: Recipe) -> dict[str, Any]:
+    """How the page computes stresses, and the sliders with which they would change: with these moved it has none."""
+
+    def at(values: Mapping[str, float]) -> dict[str, Any]:
+        return stresses_of(machine.tree_at(values), scene.drawing.bodies, recipe.coordinate)
+
+    found = at({})
+    changing = [k for k, slider in enumerate(machine.sliders)
+                if found and slider.place is None and slider.low < slider.high
+                and at({slider.name: slider.high if slider.high != slider.value else slider.low}) != found]  # fmt: skip
+    return {"beams": found, "changing": changing}
+
+
+def _model(machine: LiveMachine, result: Result) -> list[Any] | None:
+    """The text of a model file in pieces, with the numbers of sliders between them; None if Python functions are part of it."""
+    own = [(k, slider) for k, slider in enumerate(machine.sliders) if slider.place is None]
+    marks = {slider.name: slider.low + (slider.high - slider.low) * (0.3819660113 + 0.0123 * k) for k, slider in own}
+    system = mechanism_of(system_of(result, "page"), "page")
+    settings = RunSettings(t_end=float(result.time[-1]), t_start=float(result.time[0]), method=machine.run.stepper.method)
+    try:
+        marked = dump_model(system, settings, marks)
+        found = {k: repr(marks[slider.name]) for k, slider in own if marked.count(repr(marks[slider.name])) == 1}
+        text = dump_model(system, settings, {slider.name: marks[slider.name] for k, slider in own if k in found})
+    except ModelError:
+        return None
+    pieces: list[Any] = [text]
+    for k, mark in found.items():
+        for at, piece in enumerate(pieces):
+            if isinstance(piece, str) and mark in piece:
+                before, after = piece.split(mark)
+                pieces[at : at + 1] = [before, {"slider": k}, after]
+                break
+    for k, slider in enumerate(machine.sliders):
+        if k not in found:
+            pieces += [f"# in the page: {slider.name} = ", {"slider": k}, f" {slider.unit}\n"]
+    return pieces
 
 
 def _json(name: str, value: Any) -> str:

@@ -53,7 +53,7 @@ class Recipe:
 
     def panels(self) -> list[dict[str, Any]]:
         """The plots: title, unit, curves with their terms in that unit."""
-        panels = [self._panel(f"{quantity}s", unit, [(name, [(self._coordinate(name), 1.0)]) for name in names])
+        panels = [self._panel(f"{quantity}s", unit, [(name, [(self.coordinate(name), 1.0)]) for name in names])
                   for (quantity, unit), names in grouped(self.result, list(self.result.labels["coordinate"])).items()]  # fmt: skip
         panels += [*self._deflections(), *self._forces(), self._energies(), self._balance()]
         titles = [panel["title"] for panel in panels]
@@ -76,7 +76,7 @@ class Recipe:
 
     # ---- curves
 
-    def _coordinate(self, name: str) -> int:
+    def coordinate(self, name: str) -> int:
         return int(self.places["q"][self.traced.columns["coordinate"].index(name)])
 
     def _works(self) -> dict[str, list[int]]:

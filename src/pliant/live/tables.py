@@ -108,7 +108,8 @@ def _alone(f: Vector, k: int, low: Floats, here: Floats, high: Floats, base: Flo
         points = _points(count).round(15).tolist()
         known.update({s: f(_at(here, k, s, low, high)) for s in points if s not in known})
         values = np.array([known[s] for s in points])
-        entries = np.flatnonzero(np.any(np.abs(values - base) > SAME * np.abs(base), axis=0))
+        with np.errstate(invalid="ignore"):  # some entries are infinite, or nan for "none"
+            entries = np.flatnonzero(np.any(np.abs(values - base) > SAME * np.abs(base), axis=0))
         if count == POINTS[0]:
             continue
         scale = np.max(np.abs(values[:, entries]), axis=0, initial=0.0)
@@ -141,8 +142,9 @@ def _together(
         for k, own in zip(group, s, strict=True):
             x = _at(x, k, own, low, high)
         value = f(x)
-        rest = value - _value(base, inner, _scaled(x, low, high))
-        return np.where(np.abs(rest) > least * np.maximum(np.abs(value), np.abs(base)), rest, 0.0)
+        with np.errstate(invalid="ignore"):
+            rest = value - _value(base, inner, _scaled(x, low, high))
+            return np.where(np.abs(rest) > least * np.maximum(np.abs(value), np.abs(base)), rest, 0.0)
 
     if not any(np.any(beyond(corner)) for corner in ((0.83,) * len(group), (-0.91,) * len(group))):
         return None
@@ -173,7 +175,7 @@ def _error(f: Vector, table: Table, seed: int) -> float:
     for _ in range(CHECKS if table.changes else 0):
         x = table.low + (table.high - table.low) * generator.random(table.low.size)
         exact, found = f(x), table(x)
-        differs = ~((found == exact) | (np.isnan(found) & np.isnan(exact)))  # some entries are infinite, or nan for "none"
+        differs = ~((found == exact) | (np.isnan(found) & np.isnan(exact)))
         size = np.maximum(np.abs(exact), np.abs(table.base))[differs]
-        worst = max(worst, float(np.max(np.abs(found - exact)[differs] / np.where(size > 0.0, size, 1.0), initial=0.0)))
+        worst = max(worst, float(np.max(np.abs(found[differs] - exact[differs]) / np.where(size > 0.0, size, 1.0), initial=0.0)))
     return worst

@@ -22,8 +22,9 @@ function assembled(scenery, raw) {
     const marks = panel.peaks ? touches.filter(touch => touch.number < panel.terms.length).map(touch => [touch.peak_time, touch.peak_force * panel.terms[touch.number][0][1], touch.number]) : [];
     return { title: panel.title, unit: panel.unit, series: panel.series, block: `panel${k}`, shown: panel.shown, marks };
   });
+  const stress = stressed(scenery, raw, block, at);
   return {
-    ...scenery, time: raw.time, rows, block, panels: drawn, touches, stress: null, begin: raw.time[0], end: raw.time[rows - 1],
+    ...scenery, time: raw.time, rows, block, panels: drawn, touches, ...stress, begin: raw.time[0], end: raw.time[rows - 1],
     message: sentence(scenery, raw), ok: raw.ok, largestForce: Math.max(0, ...touches.map(touch => touch.peak_force)) || 1,
     reach: reached(scenery.box, [block.root.data, block.tip.data]), raw,
   };
@@ -52,6 +53,39 @@ function turns(rows, places, at) {
     }
   }
   return { width, data };
+}
+
+/** Stresses at the drawn points of beams, from the curvature of their modes: rows are computed when they are drawn. */
+function stressed({ stresses, stressMap }, raw, block, at) {
+  const beams = Object.entries(stresses.beams);
+  if (!beams.length || stresses.changing.some(k => raw.moved[k])) return { stress: null, fillStress: null };
+  const first = {}, width = beams.reduce((count, [body, beam]) => { first[body] = count; return count + beam.loads.length; }, 0);
+  const data = new Float32Array(raw.rows * width), known = new Uint8Array(raw.rows);
+  const fillStress = row => {
+    if (known[row]) return;
+    known[row] = 1;
+    for (const [body, beam] of beams) {
+      const modes = beam.places.map(place => at(row, place));
+      beam.loads.forEach((loads, k) => {
+        const load = [0, 1, 2, 3, 4, 5].map(j => modes.reduce((sum, z, mode) => sum + z * loads[mode][j], 0));
+        let worst = 0;
+        for (const [normal, shearY, shearZ] of beam.points) {
+          let a = 0, b = 0, c = 0;
+          for (let j = 0; j < 6; j++) { a += normal[j] * load[j]; b += shearY[j] * load[j]; c += shearZ[j] * load[j]; }
+          worst = Math.max(worst, a * a + 3 * (b * b + c * c)); // von Mises
+        }
+        data[row * width + first[body] + k] = Math.sqrt(worst);
+      });
+    }
+  };
+  let largest = 0;
+  for (let row = 0; row < raw.rows; row += Math.max(1, Math.floor(raw.rows / 200))) {
+    fillStress(row);
+    for (let k = 0; k < width; k++) largest = Math.max(largest, data[row * width + k]);
+  }
+  const [factor, unit] = [[1e9, "GPa"], [1e6, "MPa"], [1e3, "kPa"], [1, "Pa"]].find(([size]) => largest >= size) || [1, "Pa"];
+  block.stress = { width, data };
+  return { stress: { largest: largest || 1, factor, unit, map: stressMap, first }, fillStress };
 }
 
 /** How, when and why the run ended. */

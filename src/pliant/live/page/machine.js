@@ -100,7 +100,7 @@ class Machine {
       code: this.code, t: this.t, rows, ok: this.code === AT_STOP || this.code === AT_EVENT,
       time: this.array("run.row_t", rows).slice(), state: this.array("run.row_y", rows * spec.n).slice(),
       observed: this.array("run.row_observed", rows * spec.observed).slice(), end: this.array("run.y", spec.n).slice(),
-      touches: [...this.touches, ...this.lasting()], steps: this.whole("accepted"), refused: this.whole("rejected"),
+      touches: [...this.touches, ...this.lasting()], moved: this.spec.sliders.map((slider, k) => this.values[k] !== slider.value), steps: this.whole("accepted"), refused: this.whole("rejected"),
       evaluations: this.whole("rhs_evaluations"), event: this.code === AT_EVENT ? this.hitEvent() : -1,
     };
   }
