@@ -58,7 +58,7 @@ class Live {
     new ResizeObserver(() => { if (player.view.width !== element("view").clientWidth || player.view.height !== element("view").clientHeight) player.resize(); })
       .observe(element("picture")); // panels have been folded or opened
     element("hint").textContent += " · k: keep to compare · c: sliders";
-    player.sliders = this.sliders;
+    player.live = this; player.sliders = this.sliders;
     player.set = (name, value) => this.sliders.set(name, value);
     player.reset = () => this.sliders.reset();
     player.stop = () => this.runner.stop();
@@ -75,7 +75,7 @@ class Live {
     if (t === null) return;
     const [begin, end] = this.scenery.span;
     element("news").querySelector("progress").value = (t - begin) / (end - begin);
-    element("news").querySelector("output").textContent = `${t.toPrecision(3)} s of ${+end.toPrecision(4)} s`;
+    element("news").querySelector("output").textContent = `${+t.toPrecision(3)} s of ${+end.toPrecision(4)} s`;
   }
 
   say(sentence, trouble = false) {
