@@ -52,11 +52,11 @@ def measured(name: str, folder: Path, browser: Any) -> dict[str, float]:
     until(page, "window.pliant && pliant.ready")
     ready = page.evaluate("pliant.readyMs")
     compiled, times = pl.compile_system(system), np.linspace(0.0, t_end, ROWS)
-    slider = page.evaluate("pliant.sliders.spec?.[0]?.name ?? null")
+    slider = page.evaluate("pliant.sliders.rows[0]?.slider.name ?? null")
     runs, changes, native = [], [], []
     for k in range(ROUNDS):
         seen = page.evaluate("pliant.runs")
-        moved = f"pliant.set({json.dumps(slider)}, pliant.sliders.spec[0].value * (1 + 1e-9 * {k + 1}))" if slider else "pliant.reset()"
+        moved = f"pliant.set({json.dumps(slider)}, pliant.sliders.rows[0].slider.value * (1 + 1e-9 * {k + 1}))" if slider else "pliant.reset()"
         page.evaluate(moved)
         until(page, f"pliant.runs > {seen}")
         page.wait_for_timeout(60)

@@ -43,7 +43,7 @@ class NativeMachine:
         spec = self.spec
         self.bytes[:] = bytes(len(self.bytes))
         self.bytes[: len(self.contents)] = self.contents
-        for field, name in self.live.fields.items():
+        for field, name in self.live.addresses.items():
             address = self._call(ADDRESS + name, WHOLE)()
             if field.startswith("updates["):
                 self.array("run.updates", spec["updates"], "i8")[int(field[8:-1])] = address

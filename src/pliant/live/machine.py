@@ -8,7 +8,7 @@ constants of the equations) or looked up in tables (numbers that follow from par
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from importlib import import_module
 from typing import Any
@@ -29,6 +29,7 @@ from pliant.live.image import Image
 from pliant.live.pulls import Pull, with_pulls
 from pliant.live.sliders import Ranges, Slider, sliders_of
 from pliant.live.tables import Table, tabulated
+from pliant.results.drawing import Drawing
 from pliant.run.contact_phases import pair_numbers
 from pliant.run.mechanism import AnySystem, mechanism_of
 from pliant.run.prepare import Compiled, compile_system
@@ -36,6 +37,7 @@ from pliant.run.simulate import Run, weight_of
 from pliant.run.starts import start_rules
 from pliant.run.system_memory import SystemMemory
 from pliant.run.theta import lowered_at, structure_aside
+from pliant.show.drawing import draw
 from pliant.trace.layout import CONSTANTS
 from pliant.trace.lowering import every_number
 from pliant.trace.traced_system import TracedSystem
@@ -53,6 +55,7 @@ _FIELDS = frozenset((
     "t", "h", "t_stop", "budget", "flushed", "n_touches", "n_rows", "accepted", "rejected", "rhs_evaluations", "piece", "entering",
     "starting", "restart", "waiting", "pausing", "n_plan", "next_save", "first_row", "max_step", "new_phase",
 ))  # fmt: skip
+DRAWN = 1e6  # times the accuracy of what the equations read: enough for a picture
 MARKED = 0.7312941783  # a value that no other number has
 ADVANCE, FAMILY, TAKE = "advance", "family", "take_up"  # the loops of the module
 PREPARE = "prepare"
@@ -76,10 +79,11 @@ class Ingredients:
     weight: Floats
     heads: Floats  # of p, by pieces of time
     ends: Floats  # of these pieces, s
+    drawing: Floats  # what the picture is made of: see `drawn_numbers`
 
     @property
     def vector(self) -> Floats:
-        return np.concatenate([self.numbers, self.start, self.pairs.ravel(), self.weight, self.heads.ravel(), self.ends])
+        return np.concatenate([np.ravel(getattr(self, own.name)) for own in fields(self)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +102,7 @@ class LiveMachine:
     module: WasmModule
     image: Image
     contents: bytes
-    fields: Mapping[str, str]  # of the record, with the names of the kernels whose addresses they hold
+    addresses: Mapping[str, str]  # fields of the record, with the names of the kernels whose addresses they hold
 
     def spec(self) -> tuple[dict[str, Any], bytes]:
         """What the page's script must know, and the contents of memory, followed by the numbers of tables."""
@@ -114,8 +118,8 @@ class LiveMachine:
         preparation, layout = traced.preparation, traced.layout
         heads = self.run.stepper.memory.arrays["piece_head"]
         record = places["run"]
-        kernels = [[f"run.{field}", name] for field, name in self.fields.items()]
-        own = {f"run.{name}": record + 8 * k for k, name in enumerate(RUN.names or ()) if name in self.fields}
+        kernels = [[f"run.{field}", name] for field, name in self.addresses.items()]
+        own = {f"run.{name}": record + 8 * k for k, name in enumerate(RUN.names or ()) if name in self.addresses}
         own |= {f"run.updates[{k}]": places["run.updates"] + 8 * k for k in range(int(run["n_updates"]))}
         spec = {
             "pages": -(-self.image.end // PAGE) + 1,
@@ -199,7 +203,7 @@ class _Maker:
         traced = self._traced(lowered, self.numbers(lowered, self.values), self.values)
         self.compiled = Compiled(traced, structure, compiled.seconds)
         here = self.ingredients(self.here)
-        widths = {name: int(getattr(here, name).size) for name in ("numbers", "start", "pairs", "weight", "heads", "ends")}
+        widths = {own.name: int(getattr(here, own.name).size) for own in fields(here)}
         ends = np.cumsum(list(widths.values())).tolist()
         self.parts = {name: slice(end - width, end) for (name, width), end in zip(widths.items(), ends, strict=True)}
 
@@ -236,7 +240,7 @@ class _Maker:
         stops = [self.t_start, *(b for b in traced.breakpoints if self.t_start < b < self.t_end), self.t_end]
         heads = np.array([traced.head(begin, end) for begin, end in zip(stops, stops[1:], strict=False)])
         return Ingredients(numbers, traced.y0, pair_numbers(traced), np.array([weight_of(traced)]), heads,
-                           np.array(stops[1:]))  # fmt: skip
+                           np.array(stops[1:]), drawn_numbers(draw(traced.system, traced.tree)))  # fmt: skip
 
     def knots(self) -> Floats:
         """Ends of pieces of time on which formulas of time are smooth, for every slider at either end of its range."""
@@ -266,15 +270,24 @@ class _Maker:
 
     def table(self) -> Table:
         low, high = (np.array([getattr(slider, end) for slider in self.of_parameters]) for end in ("low", "high"))
-        size = self.ingredients(self.here).vector.size
+        here = self.ingredients(self.here).vector
+        size = np.zeros(here.size)
+        size[self.parts["drawing"]] = DRAWN * np.max(np.abs(here[self.parts["drawing"]]), initial=0.0)
 
         def vector(x: Floats) -> Floats:
             found = self.ingredients(x).vector
-            if found.size != size:
+            if found.size != here.size:
                 raise NotForABrowser.of("page", "sliders", "must not change how many breakpoints there are", self.at(x))
             return found
 
-        return tabulated(vector, low, self.here, high)
+        return tabulated(vector, low, self.here, high, size)
+
+
+def drawn_numbers(drawing: Drawing) -> Floats:
+    """Points and fields of bodies, one after the other, points on the ground, then radii, point and normal of every contact."""
+    bodies = [part for body in drawing.bodies for part in (body.rest, *(x for field in body.fields for x in (field.shape, field.bow)))]
+    contacts = [(c.radius, c.other_radius or 0.0, *c.point, *c.normal) for c in drawing.contacts]
+    return np.concatenate([np.ravel(part).astype(np.float64) for part in (*bodies, drawing.ground, np.array(contacts))])
 
 
 def _assembled(maker: _Maker, run: Run, table: Table, method: Method) -> LiveMachine:
@@ -288,13 +301,13 @@ def _assembled(maker: _Maker, run: Run, table: Table, method: Method) -> LiveMac
     codes = _codes(compiled, memory.kernel)
     by_address = {code.address: name for name, code in codes.items()}
     updates = [by_address[int(address)] for address in memory.arrays["updates"]]
-    fields = {}
+    addresses = {}
     for name in (*KERNELS, "events"):
         address = int(memory.run[name])
         if address and name != "family":
-            fields[name] = by_address[address]
-    fields["family"] = FAMILY
-    wanted = {*fields.values(), *updates} - {FAMILY}
+            addresses[name] = by_address[address]
+    addresses["family"] = FAMILY
+    wanted = {*addresses.values(), *updates} - {FAMILY}
     kernels = {name: kernel_text(codes[name].source, fused=False) for name in sorted(wanted)}
     kernels[PREPARE] = kernel_text(compiled.traced.preparation.program, fused=False)
     module = wasm_module(_program(kernels, method.family))
@@ -312,7 +325,7 @@ def _assembled(maker: _Maker, run: Run, table: Table, method: Method) -> LiveMac
     image.add("prepared", np.zeros(max(len(count.outputs), 1)))
     contents = image.lay_out()
     return LiveMachine(compiled, run, maker.tree_at, tuple(maker.sliders), maker.numbers_of_pulls(), table, maker.parts, kernels, method.family, module, image,
-                       contents, {**fields, **{f"updates[{k}]": name for k, name in enumerate(updates)}})  # fmt: skip
+                       contents, {**addresses, **{f"updates[{k}]": name for k, name in enumerate(updates)}})  # fmt: skip
 
 
 def program_of(machine: LiveMachine) -> Program:

@@ -51,26 +51,30 @@ class Table:
         return _value(self.base, self.changes, _scaled(x, self.low, self.high))
 
 
-def tabulated(f: Vector, low: Floats, here: Floats, high: Floats, seed: int = 1) -> Table:
-    """The table of f between low and high; what cannot be computed at some point raises what f raises."""
+def tabulated(f: Vector, low: Floats, here: Floats, high: Floats, size: Floats | None = None, seed: int = 1) -> Table:
+    """The table of f between low and high; what cannot be computed at some point raises what f raises.
+
+    size: of entries whose accuracy is not relative to their own values, but to these.
+    """
     base = f(here)
+    size = np.zeros(base.size) if size is None else size
     changes: list[Change] = []
     active: list[int] = []
     degrees: dict[int, int] = {}
     for k in range(here.size):
         if low[k] < high[k]:
-            found = _alone(f, k, low, here, high, base)
-            if found is not None:
-                changes.append(found)
+            found = _alone(f, k, low, here, high, base, size)
+            if found:
+                changes += found
                 active.append(k)
-                degrees[k] = found.coefficients.shape[0]
+                degrees[k] = max(change.coefficients.shape[0] for change in found)
     for together in (2, 3):
         for group in combinations(active, together):
-            found = _together(f, group, low, here, high, base, changes, degrees)
-            if found is not None:
-                changes.append(found)
+            more = _together(f, group, low, here, high, base, size, changes, degrees)
+            if more is not None:
+                changes.append(more)
     table = Table(low, high, here, base, tuple(changes), 0.0)
-    return Table(low, high, here, base, tuple(changes), _error(f, table, seed))
+    return Table(low, high, here, base, tuple(changes), _error(f, table, size, seed))
 
 
 def _points(count: int) -> Floats:
@@ -100,8 +104,8 @@ def _scaled(x: Floats, low: Floats, high: Floats) -> Floats:
     return np.asarray((2.0 * x - low - high) / width)
 
 
-def _alone(f: Vector, k: int, low: Floats, here: Floats, high: Floats, base: Floats) -> Change | None:
-    """What one number changes."""
+def _alone(f: Vector, k: int, low: Floats, here: Floats, high: Floats, base: Floats, size: Floats) -> list[Change]:
+    """What one number changes: entries whose series are as long, together."""
     known: dict[float, Floats] = {}
     before = np.inf
     for count in POINTS:
@@ -109,29 +113,29 @@ def _alone(f: Vector, k: int, low: Floats, here: Floats, high: Floats, base: Flo
         known.update({s: f(_at(here, k, s, low, high)) for s in points if s not in known})
         values = np.array([known[s] for s in points])
         with np.errstate(invalid="ignore"):  # some entries are infinite, or nan for "none"
-            entries = np.flatnonzero(np.any(np.abs(values - base) > SAME * np.abs(base), axis=0))
+            entries = np.flatnonzero(np.any(np.abs(values - base) > SAME * np.maximum(np.abs(base), size), axis=0))
         if count == POINTS[0]:
             continue
-        scale = np.max(np.abs(values[:, entries]), axis=0, initial=0.0)
+        scale = np.maximum(np.max(np.abs(values[:, entries]), axis=0, initial=0.0), size[entries])
         coefficients = _coefficients(values[:, entries] - base[entries])
         rest = float(np.max(np.abs(coefficients[-1 if count == POINTS[1] else -2 :]) / scale, initial=0.0))
         if rest <= FALLEN or (rest <= SETTLED and rest > 0.1 * before):
             break
         before = rest
-    return Change((k,), entries, _shortened(coefficients, scale), rest) if entries.size else None
+    lengths = _lengths(coefficients, max(FALLEN, rest) * scale)
+    return [Change((k,), entries[lengths == n], coefficients[:n, lengths == n], rest) for n in np.unique(lengths).tolist()]
 
 
-def _shortened(coefficients: Floats, scale: Floats) -> Floats:
-    """Without last terms that are round-off in every entry."""
-    last = coefficients.shape[0]
-    while last > 2 and np.all(np.abs(coefficients[last - 1]) <= FALLEN * scale):
-        last -= 1
-    return coefficients[:last]
+def _lengths(coefficients: Floats, round_off: Floats) -> NDArray[np.int64]:
+    """How many coefficients of each entry are more than round-off, as one of POINTS."""
+    matters = np.abs(coefficients) > round_off
+    last = np.max(np.where(matters, np.arange(1, len(coefficients) + 1)[:, None], POINTS[0]), axis=0)
+    return np.minimum(np.array(POINTS)[np.searchsorted(POINTS, last)], len(coefficients))
 
 
 def _together(
-    f: Vector, group: tuple[int, ...], low: Floats, here: Floats, high: Floats, base: Floats, changes: Sequence[Change],
-    degrees: dict[int, int],
+    f: Vector, group: tuple[int, ...], low: Floats, here: Floats, high: Floats, base: Floats, size: Floats,
+    changes: Sequence[Change], degrees: dict[int, int],
 ) -> Change | None:  # fmt: skip
     """What a group of numbers changes beyond what its parts do; None if that is nothing."""
     inner = [change for change in changes if set(change.numbers) <= set(group)]
@@ -144,7 +148,7 @@ def _together(
         value = f(x)
         with np.errstate(invalid="ignore"):
             rest = value - _value(base, inner, _scaled(x, low, high))
-            return np.where(np.abs(rest) > least * np.maximum(np.abs(value), np.abs(base)), rest, 0.0)
+            return np.where(np.abs(rest) > least * np.maximum(np.maximum(np.abs(value), np.abs(base)), size), rest, 0.0)
 
     if not any(np.any(beyond(corner)) for corner in ((0.83,) * len(group), (-0.91,) * len(group))):
         return None
@@ -170,12 +174,12 @@ def _value(base: Floats, changes: Sequence[Change], s: Floats) -> Floats:
     return value
 
 
-def _error(f: Vector, table: Table, seed: int) -> float:
+def _error(f: Vector, table: Table, size: Floats, seed: int) -> float:
     generator, worst = np.random.default_rng(seed), 0.0
     for _ in range(CHECKS if table.changes else 0):
         x = table.low + (table.high - table.low) * generator.random(table.low.size)
         exact, found = f(x), table(x)
         differs = ~((found == exact) | (np.isnan(found) & np.isnan(exact)))
-        size = np.maximum(np.abs(exact), np.abs(table.base))[differs]
-        worst = max(worst, float(np.max(np.abs(found[differs] - exact[differs]) / np.where(size > 0.0, size, 1.0), initial=0.0)))
+        scale = np.maximum(np.maximum(np.abs(exact), np.abs(table.base)), size)[differs]
+        worst = max(worst, float(np.max(np.abs(found[differs] - exact[differs]) / np.where(scale > 0.0, scale, 1.0), initial=0.0)))
     return worst

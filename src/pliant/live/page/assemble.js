@@ -24,7 +24,7 @@ function assembled(scenery, raw) {
   });
   const stress = stressed(scenery, raw, block, at);
   return {
-    ...scenery, time: raw.time, rows, block, panels: drawn, touches, ...stress, begin: raw.time[0], end: raw.time[rows - 1],
+    ...scenery, ...(raw.moved.some(Boolean) ? drawnAnew(scenery, raw.drawing) : {}), time: raw.time, rows, block, panels: drawn, touches, ...stress, begin: raw.time[0], end: raw.time[rows - 1],
     message: sentence(scenery, raw), ok: raw.ok, largestForce: Math.max(0, ...touches.map(touch => touch.peak_force)) || 1,
     reach: reached(scenery.box, [block.root.data, block.tip.data]), raw,
   };
@@ -38,6 +38,23 @@ function reached([low, high], tables) {
     if (data[k] > box[1][k % 3]) box[1][k % 3] = data[k];
   }
   return box;
+}
+
+/** What the picture is made of where sliders have changed it: the numbers stand in the order of `drawn_numbers`. */
+function drawnAnew({ bodies, ground, contacts, planes }, numbers) {
+  let at = 0;
+  const take = count => Array.from(numbers.subarray(at, at += count));
+  const moved = bodies.map(body => ({
+    ...body, rest: take(body.rest.length),
+    fields: body.fields.map(field => ({ ...field, shape: take(field.shape.length), bow: take(field.bow.length) })),
+  }));
+  const fixed = ground.map(point => take(point.length)), floors = [];
+  const pairs = contacts.map(contact => {
+    const [radius, other, ...place] = take(8);
+    if (contact.other === null && contact.ground) floors.push({ point: place.slice(0, 3), normal: place.slice(3) });
+    return { ...contact, radius, other: contact.other === null ? null : other };
+  });
+  return { bodies: moved, ground: fixed, contacts: pairs, planes: planes.length ? floors : planes };
 }
 
 /** Quaternions without a change of sign from row to row. */

@@ -38,7 +38,7 @@ class Machine {
     new Uint8Array(this.memory.buffer, spec.begin, spec.end - spec.begin).fill(0);
     new Uint8Array(this.memory.buffer).set(this.contents, spec.begin);
     for (const [field, name] of spec.kernels) this.setWord(spec.places[field], Number(calls["address_of_" + name]()));
-    const made = this.ingredients(values), part = name => made.subarray(spec.parts[name][0], spec.parts[name][1]);
+    const made = this.made = this.ingredients(values), part = name => made.subarray(spec.parts[name][0], spec.parts[name][1]);
     this.array("numbers", part("numbers").length).set(part("numbers"));
     this.prepare();
     const prepared = this.array("prepared", spec.prepared), count = spec.constants[1];
@@ -100,7 +100,7 @@ class Machine {
       code: this.code, t: this.t, rows, ok: this.code === AT_STOP || this.code === AT_EVENT,
       time: this.array("run.row_t", rows).slice(), state: this.array("run.row_y", rows * spec.n).slice(),
       observed: this.array("run.row_observed", rows * spec.observed).slice(), end: this.array("run.y", spec.n).slice(),
-      touches: [...this.touches, ...this.lasting()], moved: this.spec.sliders.map((slider, k) => this.values[k] !== slider.value), steps: this.whole("accepted"), refused: this.whole("rejected"),
+      touches: [...this.touches, ...this.lasting()], drawing: this.made.slice(...spec.parts.drawing), moved: this.spec.sliders.map((slider, k) => this.values[k] !== slider.value), steps: this.whole("accepted"), refused: this.whole("rejected"),
       evaluations: this.whole("rhs_evaluations"), event: this.code === AT_EVENT ? this.hitEvent() : -1,
     };
   }

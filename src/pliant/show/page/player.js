@@ -36,6 +36,7 @@ class Player {
     run.panels.filter(panel => panel.shown).forEach((panel, k) => this.plots[k].load(run, panel));
     this.t = Math.min(Math.max(this.t, run.begin), run.end);
     element("message").textContent = run.message;
+    element("stressed").hidden = run.stress === null;
     this.drawMarks();
     this.redraw();
   }

@@ -110,7 +110,7 @@ class View {
     this.drawJoints();
     const touching = this.drawContacts(t, speed);
     this.drawScale();
-    if (this.stress) this.drawLegend();
+    if (this.stress && this.run.stress) this.drawLegend();
     this.drawTriad();
     this.drawGravity();
     return touching;
@@ -217,7 +217,7 @@ class View {
         this.path(points, true);
         this.pen.globalAlpha = 0.25; this.pen.fillStyle = colour; this.pen.fill(); this.pen.globalAlpha = 1;
       }
-      const sleeve = body.kind === "telescopic" && line.length === 2, stress = this.stress ? this.mechanism.stressOf(k) : null;
+      const sleeve = body.kind === "telescopic" && line.length === 2, stress = this.stress && this.run.stress ? this.mechanism.stressOf(k) : null;
       if (stress && !sleeve) this.strokeStressed(points, line.map(n => stress[n]));
       else this.stroke(points, colour, sleeve ? 8 : 4);
       if (line.length === 1 || body.kind === "payload") this.dot(points[points.length - 1], 8, colour, null, body.joint === "prismatic");
