@@ -104,7 +104,7 @@ class LivePlayer extends Player {
   constructor(run) {
     super(run);
     this.ledger = new Ledger(element("ledger"), run.recipe);
-    this.load(run);
+    this.ledger.load(run);
   }
 
   newView(run) { return new LiveView(element("view"), run, this.mechanism); }

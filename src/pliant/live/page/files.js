@@ -22,7 +22,8 @@ function csvOf(run) {
 
 /** The model's text, with the values of sliders where they stand in it. */
 function modelOf(parts, values) {
-  return parts.map(part => (typeof part === "string" ? part : String(values[part.slider]))).join("");
+  const number = value => String(value).replace(/^(-?\d+)e/, "$1.0e"); // YAML reads 1e-7 as text
+  return parts.map(part => (typeof part === "string" ? part : number(values[part.slider]))).join("");
 }
 
 /** The picture on paper, as it is on the screen. */

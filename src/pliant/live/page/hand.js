@@ -102,9 +102,6 @@ class Hand {
     this.player.dirty = true;
   }
 
-  /** A spring that holds, stretched by half the size of the mechanism, as much energy as there is in the run. */
-  get stiffness() { return 8 * (this.player.ledger.longest || 1) / this.player.run.size ** 2; }
-
   tell(message) { this.live.runner.hand(message); }
 
   /** Go on from the row before the cursor. */
@@ -112,7 +109,10 @@ class Hand {
     const { player } = this, { run } = player, { n, observed } = run.recipe, row = rowAt(run.time, player.t).low;
     if (player.playing) player.toggle();
     const first = { t: run.time[row], state: run.raw.state.slice(row * n, (row + 1) * n), observed: run.raw.observed.slice(row * observed, (row + 1) * observed) };
-    if (!this.computed) { this.computed = run; this.rows = []; }
+    if (!this.computed) {
+      this.computed = run; this.rows = [];
+      this.stiffness = 8 * (player.ledger.longest || 1) / run.size ** 2; // N/m: stretched by half the size, it holds the energy of the run
+    }
     this.rows = [...this.rows.filter(own => own.t < first.t), first];
     this.going = true; this.speed = player.speed;
     this.live.runner.yield();

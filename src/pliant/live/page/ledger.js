@@ -8,7 +8,7 @@ class Ledger {
     this.recipe = recipe;
     const { held, works } = recipe.ledger;
     this.terms = [...Object.keys(held).map(name => ({ name, places: [held[name]], work: false })),
-                  ...Object.entries(works).map(([name, places]) => ({ name, places, work: true }))];
+                  ...Object.entries(works).map(([name, places], k) => ({ name, places, work: true, grey: LOST[k % LOST.length] }))];
     this.root = root;
     this.rows = ["holds + lost", "began + given"].map(title => this.bar(title));
     this.begun = this.part(this.rows[1], "at the start");
@@ -79,20 +79,23 @@ class Ledger {
     return sums;
   }
 
-  colour(term, k, palette) { return term.work ? LOST[k % LOST.length] : palette[HELD_COLOURS[term.name] ?? 3]; }
+  colour({ name, work, grey }, palette) {
+    if (work) return name === "hand" ? palette[3] : grey;
+    return palette[HELD_COLOURS[name] ?? 3];
+  }
 
   draw(t, colours) {
     const at = rowAt(this.time, t), of = term => (1 - at.part) * this.value(term, at.low) + at.part * this.value(term, at.high);
     const width = amount => `${100 * Math.abs(amount) / (this.longest || 1)}%`;
-    this.terms.forEach((term, k) => {
-      const value = of(term), amount = term.work ? -value : value, colour = this.colour(term, k, colours.palette);
+    for (const term of this.terms) {
+      const value = of(term), amount = term.work ? -value : value, colour = this.colour(term, colours.palette);
       term.parts.forEach((part, row) => {
         part.style.width = (amount < 0) === (row === 1) ? width(amount) : "0";
         part.style.background = colour;
       });
       term.entry.line.style.background = colour;
       term.entry.value.textContent = `${short(value)} J`;
-    });
+    }
     const [first, second] = this.sums(of), open = first - second;
     this.begun.style.width = width(this.start);
     this.begun.style.background = colours.solid;

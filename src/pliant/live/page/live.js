@@ -16,7 +16,10 @@ class Live {
     this.listen();
     this.change();
     this.runner = new Runner(spec, code, memory, {
-      ready: () => this.runner.ask(this.sliders.values),
+      ready: () => {
+        this.readyMs = performance.now();
+        this.runner.ask(this.sliders.values);
+      },
       run: (raw, values) => this.show(raw, values),
       refused: sentence => this.say(sentence, true),
       progress: t => this.progress(t),
@@ -52,14 +55,15 @@ class Live {
   open(run) {
     const player = this.player = new LivePlayer(run);
     this.addLedger();
-    new ResizeObserver(() => player.resize()).observe(element("picture")); // panels have been folded or opened
+    new ResizeObserver(() => { if (player.view.width !== element("view").clientWidth || player.view.height !== element("view").clientHeight) player.resize(); })
+      .observe(element("picture")); // panels have been folded or opened
     element("hint").textContent += " · k: keep to compare · c: sliders";
-    player.sliders = this.sliders;
+    player.live = this; player.sliders = this.sliders;
     player.set = (name, value) => this.sliders.set(name, value);
     player.reset = () => this.sliders.reset();
     player.stop = () => this.runner.stop();
     player.ready = true;
-    player.readyMs = performance.now();
+    player.readyMs = this.readyMs; player.shownMs = performance.now();
     if (matchMedia("(prefers-reduced-motion: reduce)").matches) element("loop").checked = false;
     if (this.spec.pulls?.length) { this.hand = player.hand = new Hand(this, this.spec.pulls); element("hint").textContent += " · drag a tip (or h, arrows, Escape): pull"; }
     window.pliant = player;
@@ -71,7 +75,7 @@ class Live {
     if (t === null) return;
     const [begin, end] = this.scenery.span;
     element("news").querySelector("progress").value = (t - begin) / (end - begin);
-    element("news").querySelector("output").textContent = `${t.toPrecision(3)} s of ${+end.toPrecision(4)} s`;
+    element("news").querySelector("output").textContent = `${+t.toPrecision(3)} s of ${+end.toPrecision(4)} s`;
   }
 
   say(sentence, trouble = false) {
