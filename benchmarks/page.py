@@ -2,10 +2,10 @@
 
     python benchmarks/page.py [--json FILE] [--systems NAME,...]
 
-Per gallery system: bytes of the page; write_s, to write it when nothing is known but the loops; ready_ms from opening the file to the
-first run drawn, in headless Chromium; change_ms from moving a slider to the new run drawn; rerun_ms, a run in the page's worker;
-native_ms, the same run by `simulate`, warm, with the rows of the page; ratio of the two. Page and native run in one process after the
-other, in turns. Needs Chromium and playwright.
+Per gallery system: bytes of the page; write_s, to write it when nothing is known but the loops; ready_ms from opening the file to
+the first run drawn, in headless Chromium; change_ms from moving a slider to the new run drawn; rerun_ms, a run in its worker;
+native_ms, the same run by `simulate`, warm, with the rows of the page; ratio of the two, measured in turns. Needs Chromium and
+playwright.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ def measured(name: str, folder: Path, browser: Any) -> dict[str, float]:
     runs, changes, native = [], [], []
     for k in range(ROUNDS):
         seen = page.evaluate("pliant.runs")
-        moved = f"pliant.set({json.dumps(slider)}, pliant.sliders.rows[0].slider.value * (1 + 1e-9 * {k + 1}))" if slider else "pliant.reset()"
+        nudged = f"pliant.sliders.rows[0].slider.value * (1 + 1e-9 * {k + 1})"
+        moved = f"pliant.set({json.dumps(slider)}, {nudged})" if slider else "pliant.reset()"
         page.evaluate(moved)
         until(page, f"pliant.runs > {seen}")
         page.wait_for_timeout(60)

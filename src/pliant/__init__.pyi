@@ -34,6 +34,7 @@ from pliant.integrate.methods.method import (
     TwoLoop,
     VariablePrecisionRK4,
 )  # fmt: skip
+from pliant.live.page import page
 from pliant.model.beam import Beam
 from pliant.model.contact import Capsule, Plane, Point, Sphere
 from pliant.model.damping import AirDrag, KelvinVoigt, ModalDamping, MotionDrag, Rayleigh, RayleighRatios
@@ -145,7 +146,6 @@ from pliant.scalar import (
     tanh,
     where,
 )
-from pliant.live.page import page
 from pliant.show import animation, player, plot
 from pliant.study.derivatives.run_derivatives import Sensitivities
 from pliant.study.derivatives.sensitivities import sensitivities
@@ -325,8 +325,8 @@ __all__ = [
     "minimum",
     "open_sweep",
     "optimise",
-    "pi",
     "page",
+    "pi",
     "player",
     "plot",
     "quantise",

@@ -22,8 +22,8 @@ def some_function():
     """Every kind of operation that needs more than arithmetic."""
     t, y, p = ca.SX.sym("t"), ca.SX.sym("y", 3), ca.SX.sym("p", 2)
     a, b, c = y[0], y[1], y[2]
-    out = [ca.sin(a) * ca.cos(b), ca.exp(a), ca.log(ca.fabs(b)), ca.sqrt(ca.fabs(c)), ca.power(ca.fabs(a), 1.5), ca.tanh(c),
-           ca.atan2(a, b), ca.fmin(a, b), ca.fmax(b, c), ca.sign(c), ca.floor(a), t * p[0] + p[1], ca.if_else(a < b, a, b)]  # fmt: skip
+    out = [ca.sin(a) * ca.cos(b), ca.exp(a), ca.log(ca.fabs(b)), ca.sqrt(ca.fabs(c)), ca.power(ca.fabs(a), 1.5), ca.tanh(c)]
+    out += [ca.atan2(a, b), ca.fmin(a, b), ca.fmax(b, c), ca.sign(c), ca.floor(a), t * p[0] + p[1], ca.if_else(a < b, a, b)]
     return ca.Function("f", [t, y, p], [ca.vertcat(*out)])
 
 

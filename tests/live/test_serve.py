@@ -49,6 +49,7 @@ def test_a_saved_file_is_shown_again_and_its_trouble_is_said(tmp_path):
         return f"<p>{file.read_text()}</p>"
 
     with served(file, write) as server:
+
         def state():
             return json.loads(got(f"{server.address}state"))
 

@@ -1,4 +1,4 @@
-"""pliant page: writes a page in which the mechanism of a model file runs, with sliders; pliant serve: shows it and follows the file."""
+"""pliant page: writes a page in which a model runs, with sliders; pliant serve: shows it and follows the file."""
 
 from __future__ import annotations
 

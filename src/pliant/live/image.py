@@ -26,7 +26,9 @@ class Image:
         """written_first: contents do not matter, since they are written before they are read."""
         self._arrays[name] = np.zeros_like(array) if written_first else np.ascontiguousarray(array)
 
-    def add_record(self, name: str, record: NDArray[Any], arrays: Mapping[str, NDArray[Any]], written_first: frozenset[str]) -> None:
+    def add_record(
+        self, name: str, record: NDArray[Any], arrays: Mapping[str, NDArray[Any]], written_first: frozenset[str]
+    ) -> None:
         """A record whose fields of the names of arrays are their addresses."""
         self._records[name] = record.copy()
         for own, array in arrays.items():

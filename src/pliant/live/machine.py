@@ -1,16 +1,16 @@
 """A mechanism as a WebAssembly module with the memory of a run, and everything that a page must know to run it.
 
 The memory is that of a run that `simulate` has prepared but not begun. The loop, the method and the kernels are those of every run;
-`compiled_loops` compiles them for this processor, `codegen.wasm` for a browser's. What a slider changes is computed in the module (the
-constants of the equations) or looked up in tables (numbers that follow from parameters by Python).
+`compiled_loops` compiles them for this processor, `codegen.wasm` for a browser's. What a slider changes is computed in the module
+(the constants of the equations) or looked up in tables (numbers that follow from parameters by Python).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 from importlib import import_module
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -22,14 +22,13 @@ from pliant.codegen.wasm_module import WasmModule
 from pliant.errors import ModelError
 from pliant.host.stages import Stages
 from pliant.integrate.members import TAKE_UP
-from pliant.integrate.memory.batch_record import BATCH
 from pliant.integrate.memory.run_record import KERNELS, RUN, TOUCH
 from pliant.integrate.methods.method import Method
 from pliant.live.image import Image
 from pliant.live.pulls import Pull, with_pulls
 from pliant.live.sliders import Ranges, Slider, sliders_of
 from pliant.live.tables import Table, tabulated
-from pliant.results.drawing import Drawing
+from pliant.results.drawing import BodyDrawing, Drawing
 from pliant.run.contact_phases import pair_numbers
 from pliant.run.mechanism import AnySystem, mechanism_of
 from pliant.run.prepare import Compiled, compile_system
@@ -238,7 +237,7 @@ class _Maker:
         numbers = self.numbers(lowered, values)
         traced = self._traced(lowered, numbers, values)
         stops = [self.t_start, *(b for b in traced.breakpoints if self.t_start < b < self.t_end), self.t_end]
-        heads = np.array([traced.head(begin, end) for begin, end in zip(stops, stops[1:], strict=False)])
+        heads = np.array([traced.head(begin, end) for begin, end in pairwise(stops)])
         return Ingredients(numbers, traced.y0, pair_numbers(traced), np.array([weight_of(traced)]), heads,
                            np.array(stops[1:]), drawn_numbers(draw(traced.system, traced.tree)))  # fmt: skip
 
@@ -283,9 +282,14 @@ class _Maker:
         return tabulated(vector, low, self.here, high, size)
 
 
+def _shapes(body: BodyDrawing) -> Iterator[Floats]:
+    for own in body.fields:
+        yield from (own.shape, own.bow)
+
+
 def drawn_numbers(drawing: Drawing) -> Floats:
     """Points and fields of bodies, one after the other, points on the ground, then radii, point and normal of every contact."""
-    bodies = [part for body in drawing.bodies for part in (body.rest, *(x for field in body.fields for x in (field.shape, field.bow)))]
+    bodies = [part for body in drawing.bodies for part in (body.rest, *_shapes(body))]
     contacts = [(c.radius, c.other_radius or 0.0, *c.point, *c.normal) for c in drawing.contacts]
     return np.concatenate([np.ravel(part).astype(np.float64) for part in (*bodies, drawing.ground, np.array(contacts))])
 
@@ -324,8 +328,9 @@ def _assembled(maker: _Maker, run: Run, table: Table, method: Method) -> LiveMac
     image.add("numbers", np.zeros(max(count.n_p, 1)))
     image.add("prepared", np.zeros(max(len(count.outputs), 1)))
     contents = image.lay_out()
-    return LiveMachine(compiled, run, maker.tree_at, tuple(maker.sliders), maker.numbers_of_pulls(), table, maker.parts, kernels, method.family, module, image,
-                       contents, {**addresses, **{f"updates[{k}]": name for k, name in enumerate(updates)}})  # fmt: skip
+    addresses |= {f"updates[{k}]": name for k, name in enumerate(updates)}
+    return LiveMachine(compiled, run, maker.tree_at, tuple(maker.sliders), maker.numbers_of_pulls(), table, maker.parts, kernels,
+                       method.family, module, image, contents, addresses)  # fmt: skip
 
 
 def program_of(machine: LiveMachine) -> Program:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from pliant.live.pulls import HAND
 from pliant.results.result import Result
 from pliant.results.table import HELD
+from pliant.results.table import QUANTITIES as TABLE
 from pliant.run.observed import columns_of
 from pliant.show.plot.energy import kind_of
 from pliant.show.plot.over_time import deflections, grouped
@@ -65,8 +66,8 @@ class Recipe:
     def columns(self) -> list[dict[str, Any]]:
         """The columns of a file of numbers, by the names of the result's own files."""
         labels, found = self.traced.columns, []
-        for name, dimension in (("q", "coordinate"), ("v", "rate"), ("states", "state"), ("normal_force", "pair"), ("work", "source")):
-            pairs = zip(labels[dimension], self.places[name].tolist(), strict=True)
+        for name in ("q", "v", "states", "normal_force", "work"):
+            pairs = zip(labels[TABLE[name].dims[0]], self.places[name].tolist(), strict=True)
             found += [{"name": f"{name} {label}", "place": place} for label, place in pairs]
         return found + [{"name": name, "place": int(self.places[name][0])} for name in HELD]
 
@@ -101,7 +102,8 @@ class Recipe:
             labels = self.traced.columns[dimension]
             if labels:
                 places = zip(labels, self.places[name].tolist(), strict=True)
-                yield self._panel(title, unit, [(label, [(place, 1.0)]) for label, place in places]) | {"peaks": dimension == "pair"}
+                panel = self._panel(title, unit, [(label, [(place, 1.0)]) for label, place in places])
+                yield panel | {"peaks": dimension == "pair"}
 
     def _energies(self) -> dict[str, Any]:
         held = [(name, [(int(self.places[name][0]), 1.0)]) for name in HELD if np.any(self.result.values[name] != 0.0)]

@@ -1,7 +1,7 @@
 """A model file as a page on this computer that follows the file: saved, it runs again.
 
-The server listens on 127.0.0.1 alone. Everything it answers is below a token that only its printed address has, and requests that name
-another host are refused, so that no other page in the browser can reach it.
+The server listens on 127.0.0.1 alone. Everything it answers is below a token that only its printed address has, and requests that
+name another host are refused, so that no other page in the browser can reach it.
 """
 
 from __future__ import annotations

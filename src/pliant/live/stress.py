@@ -26,8 +26,8 @@ UNIT = SectionLoad(*np.eye(LOADS)[:, :, None])  # every load alone
 
 
 def stresses_of(tree: Tree, bodies: Sequence[BodyDrawing], place_of: Callable[[str], int]) -> dict[str, Any]:
-    """By the number of the drawn body: places of its modal coordinates; for every drawn point the loads of each mode; for every point
-    of the outline the normal stress and the shear stresses of each load. Beams without an outline are left out."""
+    """By the number of the drawn body: places of its modal coordinates; for every drawn point the loads of each mode; for every
+    point of the outline the normal stress and the shear stresses of each load. Beams without an outline are left out."""
     found = {}
     for number, drawn in enumerate(bodies):
         node = next((node for node in tree.nodes if node.name == drawn.name), None)

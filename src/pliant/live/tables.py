@@ -1,8 +1,8 @@
 """Functions of a few numbers as tables: what a page looks up where Python would compute.
 
 A vector f of some numbers is written as f(here) plus what each number changes alone, plus what pairs change beyond that, plus
-what triples change beyond both (a cut decomposition). Every change is a polynomial of Chebyshev through its points, of as
-many points as its terms need to fall to round-off; linear changes take two. How far the whole is off is measured at points in between.
+what triples change beyond both (a cut decomposition). Every change is a polynomial of Chebyshev through its points, of as many
+points as its terms need to fall to round-off; linear changes take two. How far the whole is off is measured at points in between.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def _lengths(coefficients: Floats, round_off: Floats) -> NDArray[np.int64]:
     """How many coefficients of each entry are more than round-off, as one of POINTS."""
     matters = np.abs(coefficients) > round_off
     last = np.max(np.where(matters, np.arange(1, len(coefficients) + 1)[:, None], POINTS[0]), axis=0)
-    return np.minimum(np.array(POINTS)[np.searchsorted(POINTS, last)], len(coefficients))
+    return np.asarray(np.minimum(np.array(POINTS)[np.searchsorted(POINTS, last)], len(coefficients)), dtype=np.int64)
 
 
 def _together(

@@ -87,7 +87,7 @@ def scripts_of(package: str, names: Sequence[str]) -> str:
 def document(
     name: str, header: Mapping[str, Any], numbers: str, warnings: str, script: str, more: Mapping[str, str] | None = None
 ) -> str:
-    """The page as text. more: what else stands in it, by the marks of index.html: "style_more", "scripts", "policy", "before", "after"."""
+    """The page as text. more: what else stands in it, by marks of index.html."""
     folder = resources.files("pliant.show") / "page"
     parts = dict.fromkeys(("style_more", "scripts", "policy", "before", "after"), "") | {
         "title": html.escape(name),
