@@ -393,3 +393,13 @@ def test_a_drag_beside_the_tips_moves_the_camera_as_ever(opened):
     page.mouse.up()
     assert page.evaluate("pliant.view.camera.pan") == [60, 20]
     assert page.evaluate("pliant.hand.going") is False
+
+
+def test_a_refusal_is_said_and_the_run_before_stays(opened):
+    page = opened("swing")
+    before = _end(page)
+    page.evaluate("pliant.live.runner.hear({ id: pliant.live.runner.id, refused: 'with these values <b>nothing</b> resists' })")
+    assert page.locator("#said").inner_text() == "with these values <b>nothing</b> resists"
+    assert np.array_equal(_end(page), before)
+    _set(page, "damping", 0.3)
+    assert page.locator("#said").inner_text() == ""

@@ -18,14 +18,15 @@ function assembled(scenery, raw) {
   const drawn = panels.map((panel, k) => {
     const sum = (row, terms) => terms.reduce((total, [place, factor]) => total + factor * at(row, place), 0);
     const first = panel.terms.map(terms => (panel.relative && rows ? sum(0, terms) : 0));
-    block[`panel${k}`] = table(panel.terms.length, (row, j) => sum(row, panel.terms[j]) - first[j]);
+    let made = null; // when the plot is drawn: most are not
+    Object.defineProperty(block, `panel${k}`, { get: () => made ||= table(panel.terms.length, (row, j) => sum(row, panel.terms[j]) - first[j]) });
     const marks = panel.peaks ? touches.filter(touch => touch.number < panel.terms.length).map(touch => [touch.peak_time, touch.peak_force * panel.terms[touch.number][0][1], touch.number]) : [];
     return { title: panel.title, unit: panel.unit, series: panel.series, block: `panel${k}`, shown: panel.shown, marks };
   });
   const stress = stressed(scenery, raw, block, at);
   return {
-    ...scenery, ...(raw.moved.some(Boolean) ? drawnAnew(scenery, raw.drawing) : {}), time: raw.time, rows, block, panels: drawn, touches, ...stress, begin: raw.time[0], end: raw.time[rows - 1],
-    message: sentence(scenery, raw), ok: raw.ok, largestForce: Math.max(0, ...touches.map(touch => touch.peak_force)) || 1,
+    ...scenery, ...(raw.moved.some(Boolean) ? drawnAnew(scenery, raw.drawing) : {}), time: raw.time, rows, block, panels: drawn, touches,
+    ...stress, begin: raw.time[0], end: raw.time[rows - 1], message: sentence(scenery, raw), ok: raw.ok, largestForce: Math.max(0, ...touches.map(touch => touch.peak_force)) || 1,
     reach: reached(scenery.box, [block.root.data, block.tip.data]), raw,
   };
 }

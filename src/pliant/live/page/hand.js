@@ -149,7 +149,7 @@ class Hand {
   /** The rows as a run, with the touches that are seen in them. */
   raw() {
     const { rows } = this, { n, observed, blocks } = this.live.scenery.recipe, last = rows.at(-1);
-    const raw = { rows: rows.length, code: null, ok: true, t: last.t, event: -1, touches: [], time: Float64Array.from(rows, row => row.t),
+    const raw = { ...this.computed.raw, rows: rows.length, code: null, ok: true, t: last.t, event: -1, touches: [], time: Float64Array.from(rows, row => row.t),
                   state: new Float64Array(n * rows.length), observed: new Float64Array(observed * rows.length) };
     rows.forEach((row, k) => { raw.state.set(row.state, n * k); raw.observed.set(row.observed, observed * k); });
     for (let pair = 0; 8 * pair < blocks.touch.length; pair++) {

@@ -1,6 +1,7 @@
 // Runs in the worker, one at a time: the newest values win, and a run that takes long gives way to them.
 
 const PATIENCE = 300; // ms: a run that takes longer shows how far it is
+const LONG = 1000; // ms: one that takes longer is given up when there are newer values; shorter ones end first, to be seen on the way
 
 class Runner {
   /** news: what to do when something is heard: ready(), run(raw, values), refused(sentence), progress(t or null), followed(row). */
@@ -17,8 +18,10 @@ class Runner {
   /** Run with these values: at once, or when a quick run in progress has ended. */
   ask(values) {
     this.next = values;
-    if (!this.busy || this.lastRunMs > PATIENCE || performance.now() - this.begun > PATIENCE) this.begin();
+    if (!this.busy || this.lastRunMs > LONG || this.elapsed > LONG) this.begin();
   }
+
+  get elapsed() { return performance.now() - this.begun; }
 
   begin() {
     this.values = this.next; this.next = null;
@@ -42,11 +45,12 @@ class Runner {
     if (data.followed) { this.news.followed(data); return; }
     if (data.id !== undefined && data.id !== this.id) return; // of a run that was given up
     if (data.t !== undefined) {
-      if (performance.now() - this.begun > PATIENCE) this.news.progress(data.t);
+      if (this.next && this.elapsed > LONG) this.begin();
+      else if (this.elapsed > PATIENCE) this.news.progress(data.t);
       return;
     }
     this.busy = false;
-    this.lastRunMs = performance.now() - this.begun;
+    this.lastRunMs = this.elapsed;
     this.news.progress(null);
     if (data.run) this.news.run(data.run, this.values); else this.news.refused(data.refused || data.trouble);
     if (this.next && !this.busy) this.begin();
