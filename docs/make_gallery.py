@@ -1,4 +1,4 @@
-"""Makes the gallery of the front page: pages that play (docs/gallery) and their stills (docs/pictures/gallery).
+"""Makes the gallery of the front page: pages that run (docs/gallery) and their stills (docs/pictures/gallery).
 
     python docs/make_gallery.py [NAME ...]
 
@@ -9,20 +9,19 @@ from __future__ import annotations
 
 import argparse
 import io
-import math
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from PIL import Image
 
 import pliant as pl
 
 HERE = Path(__file__).resolve().parent
-ROWS = 400  # of a page: enough to look smooth, small enough to commit
+ROWS = 601  # of a run
+METHOD = pl.Auto(rtol=1e-6, atol=1e-9)
 STILL = (480, 360)  # pixels
 BORDER = 3  # pixels at its right, the line beside the plots
 
@@ -146,14 +145,6 @@ ENTRIES = {
 }
 
 
-def played(entry: Entry) -> pl.Result:
-    """Rows even in time, and the peaks of every touch."""
-    compiled = pl.compile_system(entry.build())
-    peaks = [touch.peak_time for touch in pl.simulate(compiled, entry.t_end).contacts]
-    times = np.unique(np.concatenate([np.linspace(0.0, entry.t_end, ROWS), [t for t in peaks if math.isfinite(t)]]))
-    return pl.simulate(compiled, entry.t_end, save=times.tolist())
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*")
@@ -161,7 +152,8 @@ def main() -> None:
     (HERE / "gallery").mkdir(exist_ok=True)
     (HERE / "pictures" / "gallery").mkdir(parents=True, exist_ok=True)
     for name in asked:
-        file = pl.player.write(played(ENTRIES[name]), HERE / "gallery" / f"{name}.html", scale=ENTRIES[name].scale)
+        entry = ENTRIES[name]
+        file = pl.page(entry.build(), HERE / "gallery" / f"{name}.html", entry.t_end, rows=ROWS, scale=entry.scale, method=METHOD)
         print(f"{name}: {file.stat().st_size / 1e3:.0f} kB")
     (HERE / "gallery" / "stills.html").write_text(stills(), encoding="utf-8")
     photograph(asked)
@@ -176,7 +168,8 @@ def photograph(names: list[str]) -> None:
         for name in names:
             page = browser.new_page(viewport={"width": 1280, "height": 720}, color_scheme="light")
             page.goto((HERE / "gallery" / f"{name}.html").as_uri())
-            page.add_style_tag(content="#hint, #touching { display: none }")
+            page.wait_for_function("window.pliant && pliant.ready")
+            page.add_style_tag(content="#hint, #touching, #side, #ledger { display: none !important }")
             page.evaluate("t => pliant.seek(t)", ENTRIES[name].still)
             page.wait_for_timeout(300)
             image = Image.open(io.BytesIO(page.locator("#view").screenshot())).convert("RGB")

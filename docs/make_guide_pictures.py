@@ -307,6 +307,28 @@ def series(*coordinates: str, label: str = "angle, rad", factor: float = 1.0) ->
     return curves(TIME, label, lambda names: {name: (_run(names).time, factor * _run(names)[name]) for name in coordinates})
 
 
+def photographed(_: Names) -> Image.Image:
+    """The page that the code has written, with a run kept and another one made; it needs Chromium and playwright."""
+    import shutil
+
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"])
+        page = browser.new_page(viewport={"width": 1280, "height": 800}, color_scheme="light")
+        page.goto(Path("arm.html").absolute().as_uri())
+        page.wait_for_function("window.pliant && pliant.ready")
+        page.keyboard.press("k")
+        before = page.evaluate("pliant.runs")
+        page.evaluate('pliant.set("payload", 0.6)')
+        page.wait_for_function(f"pliant.runs > {before}")
+        page.evaluate("pliant.seek(pliant.run.touches[0].peak_time)")
+        page.wait_for_timeout(500)
+        data = page.screenshot()
+        browser.close()
+    return Image.open(io.BytesIO(data)).convert("RGB")
+
+
 def efforts(names: Names) -> dict[str, tuple[Any, Any]]:
     run = names.get("asked", names.get("run"))
     return {str(drive): (run.time, run.data["effort"].sel(drive=drive)) for drive in run.labels["drive"]}
@@ -390,6 +412,7 @@ DRAWINGS: dict[str, Drawing] = {
                                                           "continued": (n["rest"].time, n["rest"]["bar.angle"])}),
     "series": lambda n: pl.plot.series(n["runs"], "lower.angle", "tip_position lower y", zoom=(0.4, 0.6)),
     "showing": snapshots(0.1, 0.2, 0.3, scale=10.0),
+    "live-pages": photographed,
     "pages-and-films": snapshots(0.0, 0.2, 0.4, scale=10.0),
     "model-files": snapshots(0.0, 0.15, 0.3, scale=5.0),
     "model-file-keys": series("bar.angle"),

@@ -17,7 +17,7 @@ SLOW = (
     "codegen", "contracts", "dynamics", "ensemble/test_ensemble.py", "ensemble/test_lockstep_ensemble.py",
     "ensemble/test_members.py", "equations", "files/test_fuzz.py", "files/test_published.py",
     "files/test_units_and_includes.py", "gallery", "host", "integrate/test_loops.py", "integrate/test_time_pieces.py",
-    "model/test_segmented.py", "published", "results/test_crafted.py", "results/test_rows_to_file.py",
+    "live", "model/test_segmented.py", "published", "results/test_crafted.py", "results/test_rows_to_file.py",
     "run/test_contact_phases.py", "run/test_parameters.py", "run/test_simulate.py", "run/test_stepping.py",
     "run/test_system_memory.py", "run/test_task_path.py", "run/test_threads.py", "run/test_validity.py", "show", "study",
     "test_augmented.py",

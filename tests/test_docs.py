@@ -160,14 +160,16 @@ def test_the_page_of_good_enough_models_is_what_stored_numbers_say():
             assert again[0] == before[0] and again[1:] == pytest.approx(before[1:], rel=1e-9)
 
 
-def test_every_still_of_the_front_page_opens_a_page_that_plays():
+def test_every_still_of_the_front_page_opens_a_page_that_runs():
     """python docs/make_gallery.py; the pages are committed, so they stay small."""
     maker = runpy.run_path(str(TOP / "docs" / "make_gallery.py"))
     assert set(REPRODUCTIONS) <= set(maker["ENTRIES"]) and len(maker["ENTRIES"]) >= 10
     assert (TOP / "docs" / "gallery" / "stills.html").read_text(encoding="utf-8") == maker["stills"]()
     pages = [TOP / "docs" / "gallery" / f"{name}.html" for name in maker["ENTRIES"]]
     assert all(page.stat().st_size < 500_000 for page in pages)
-    scripts = [(TOP / "src" / "pliant" / "show" / "page" / name).read_text(encoding="utf-8") for name in ("player.js", "style.css")]
+    sources = TOP / "src" / "pliant"
+    files = [sources / "show" / "page" / "player.js", *(sources / "live" / "page").glob("*.js")]
+    scripts = [file.read_text(encoding="utf-8") for file in files]
     assert all(script in page.read_text(encoding="utf-8") for page in pages for script in scripts)  # of today's player
     assert all((TOP / "docs" / "pictures" / "gallery" / f"{page.stem}.png").stat().st_size > 1000 for page in pages)
 

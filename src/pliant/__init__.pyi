@@ -34,6 +34,7 @@ from pliant.integrate.methods.method import (
     TwoLoop,
     VariablePrecisionRK4,
 )  # fmt: skip
+from pliant.live.page import page
 from pliant.model.beam import Beam
 from pliant.model.contact import Capsule, Plane, Point, Sphere
 from pliant.model.damping import AirDrag, KelvinVoigt, ModalDamping, MotionDrag, Rayleigh, RayleighRatios
@@ -324,6 +325,7 @@ __all__ = [
     "minimum",
     "open_sweep",
     "optimise",
+    "page",
     "pi",
     "player",
     "plot",

@@ -162,19 +162,22 @@ def _torsion_shear(y: float, z: float, h: float, b: float) -> float:
 
 
 def _in_ring(section: Section, outline: RingOutline, load: SectionLoad) -> Iterator[PointStress]:
-    """Stresses round the rim, beginning at the largest bending stress; torsion is largest at the rim, and shear runs along it.
+    """Stresses round the rim, beginning at the largest bending stress."""
+    first = np.arctan2(load.moment_y, -load.moment_z)
+    for k in range(RIM):
+        yield on_rim(section, outline, load, first + 2.0 * math.pi * k / RIM)
+
+
+def on_rim(section: Section, outline: RingOutline, load: SectionLoad, angle: Any) -> PointStress:
+    """Stresses at an angle from y on the rim: torsion is largest there, and shear runs along it.
 
     The largest stress due to a shear force is (4/3) (V/A) (ro^2 + ro ri + ri^2) / (ro^2 + ri^2), at the rim and inside.
     """
     ro, ri = outline.outer, outline.inner
     peak = 4.0 / 3.0 * (ro**2 + ro * ri + ri**2) / (ro**2 + ri**2) / section.A
-    first = np.arctan2(load.moment_y, -load.moment_z)
-    twisted = load.torsion * ro / (section.J or math.inf)
-    for k in range(RIM):
-        angle = first + 2.0 * math.pi * k / RIM
-        c, s = np.cos(angle), np.sin(angle)
-        along = twisted + peak * (load.shear_z * c - load.shear_y * s)
-        yield PointStress(_normal(section, load, ro * c, ro * s), -along * s, along * c)
+    c, s = np.cos(angle), np.sin(angle)
+    along = load.torsion * ro / (section.J or math.inf) + peak * (load.shear_z * c - load.shear_y * s)
+    return PointStress(_normal(section, load, ro * c, ro * s), -along * s, along * c)
 
 
 def _in_fibres(section: Section, outline: FibreOutline, load: SectionLoad) -> Iterator[PointStress]:

@@ -17,6 +17,7 @@ from pliant.cli.fit import fit
 from pliant.cli.info import info
 from pliant.cli.modes import modes
 from pliant.cli.new import new
+from pliant.cli.page import page, serve
 from pliant.cli.plot import plot
 from pliant.cli.reproduce import reproduce
 from pliant.cli.run import run
@@ -37,6 +38,8 @@ COMMANDS: dict[Callable[..., None], str] = {
     export: "pliant export arm.nc --out arm.csv --columns arm.angle,normal_force",
     plot: "pliant plot arm.nc --kind ledger --out ledger.png",
     animate: "pliant animate arm.nc --html arm.html",
+    page: "pliant page arm.yaml --out arm.html --sliders payload=0.1:1.0,arm.angle",
+    serve: "pliant serve arm.yaml",
     reproduce: "pliant reproduce falling-chain --out chain",
     equations: "pliant equations arm.yaml --form c --out arm.c",
     schema: "pliant schema --out pliant.schema.json",

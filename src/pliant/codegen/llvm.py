@@ -20,7 +20,7 @@ from pliant.codegen.function import TracedFunction
 from pliant.codegen.fuse import fuse
 from pliant.codegen.program import Program, read_program
 from pliant.codegen.reciprocals import share_reciprocals
-from pliant.codegen.schedule import make_schedule
+from pliant.codegen.schedule import Schedule, make_schedule
 from pliant.codegen.sincos import BATCH, batch_text
 from pliant.errors import SolveError
 from pliant.host.object_cache import ObjectCache, content_key
@@ -54,6 +54,7 @@ class MachineCode:
     from_cache: bool
     _engine: Any = field(repr=False)  # owns the memory at that address
     key: str = ""  # identifies the text that it was compiled from
+    source: Any = field(default=None, repr=False)  # what it was compiled from, for other processors
 
     def __call__(self, t: float, y: ArrayLike, p: ArrayLike) -> NDArray[np.float64]:
         """out(t, y, p); for tests and observers, microseconds slower than a call from machine code."""
@@ -89,15 +90,8 @@ def compile_function(
     """
     began = time.perf_counter()
     target = host()
-    program = share_reciprocals(_program(function))
-    operations = program.operations
-    program = add_angles(program)
-    if not guard:
-        program = replace(program, guards=())
-    if target.fused:
-        fuse(program)
-    schedule = make_schedule(program, chunk_size, roll=roll)
-    text = emit(program, schedule)
+    kernel = kernel_text(function, target.fused, chunk_size, roll, guard)
+    program, schedule, text = kernel.program, kernel.schedule, kernel.text
     if optimise is None:
         optimise = schedule.written <= largest
     data, from_cache = object_code_of(text, target, int(optimise), cache)
@@ -111,12 +105,42 @@ def compile_function(
         n_p=program.n_p,
         n_out=len(program.outputs),
         n_work=schedule.n_work,
-        operations=operations,
+        operations=kernel.operations,
         compile_seconds=time.perf_counter() - began,
         from_cache=from_cache,
         _engine=engine,
         key=content_key((text,)),
+        source=function,
     )
+
+
+@dataclass(frozen=True)
+class KernelText:
+    """A function as LLVM text, and what it was written from."""
+
+    text: str
+    program: Program
+    schedule: Schedule
+    operations: int  # before products are fused with sums; a sine counts as one
+
+
+def kernel_text(
+    function: ca.Function | TracedFunction | Program,
+    fused: bool,
+    chunk_size: int = CHUNK_SIZE,
+    roll: bool = True,
+    guard: bool = True,
+) -> KernelText:
+    """The text of a kernel. fused: whether the processor rounds a product and a sum once; for the rest see `compile_function`."""
+    program = share_reciprocals(_program(function))
+    operations = program.operations
+    program = add_angles(program)
+    if not guard:
+        program = replace(program, guards=())
+    if fused:
+        fuse(program)
+    schedule = make_schedule(program, chunk_size, roll=roll)
+    return KernelText(emit(program, schedule), program, schedule, operations)
 
 
 _batches: list[Any] = []  # engines with the batch of sines that all kernels call: one, or several after a race between threads

@@ -34,13 +34,14 @@ from pliant.codegen.function_writer import (
     llvm_type,
     parsed,
 )
-from pliant.codegen.loop_language import BLOCK, ENTRY, ByAddress, Operation, View
+from pliant.codegen.loop_language import BLOCK, ENTRY, Address, ByAddress, Operation, View
 from pliant.codegen.sincos import real
 
 EIGHT = f"<{BLOCK} x double>"
 BYTE = "i8"
 _ITEM = {"f8": REAL, "i8": WHOLE, "u1": BYTE}
-_OF_TYPE: dict[Any, str] = {float: REAL, int: WHOLE, bool: TRUTH, None: NOTHING}
+POINTER = "ptr"
+_OF_TYPE: dict[Any, str] = {float: REAL, int: WHOLE, bool: TRUTH, Address: POINTER, None: NOTHING}
 _TAGS = {"record": "!3", REAL: "!4", WHOLE: "!5", EIGHT: "!4"}
 _METADATA = """!0 = !{!"memory of a run"}
 !1 = !{!"number of a record", !0, i64 0}
@@ -84,9 +85,12 @@ def kind_of(argument: Any) -> Kind:
     return _OF_TYPE[argument] if argument in _OF_TYPE else Record.of(argument)
 
 
-def loop_text(entry: Function, arguments: Sequence[Any]) -> str:
-    """The text of a function that C can call under the name `ENTRY`, with everything it needs; for the arguments see `kind_of`."""
-    library = _Library()
+def loop_text(entry: Function, arguments: Sequence[Any], fused: bool = True) -> str:
+    """The text of a function that C can call under the name `ENTRY`, with everything it needs; for the arguments see `kind_of`.
+
+    fused: whether functions that allow it have their products fused with sums, where the processor can.
+    """
+    library = _Library(fused)
     name, answer, passed = library.instance(entry, tuple(kind_of(argument) for argument in arguments))
     given = ", ".join(f"{llvm_type(kind)} %a{i}" for i, kind in enumerate(passed))
     call = f"call {llvm_type(answer)} @{name}({', '.join(f'{llvm_type(kind)} %a{i}' for i, kind in enumerate(passed))})"
@@ -99,6 +103,7 @@ def loop_text(entry: Function, arguments: Sequence[Any]) -> str:
 class _Library:
     """The functions written so far, by what they are and the kinds they are called with."""
 
+    fused: bool = True
     texts: list[str] = field(default_factory=list)
     known: dict[tuple[Function, tuple[Kind, ...]], tuple[str, Kind, tuple[Kind, ...]]] = field(default_factory=dict)
     trees: dict[Function, ast.FunctionDef] = field(default_factory=dict)
@@ -134,7 +139,7 @@ class _Writer(FunctionWriter):
         self.names, self.library = function.__globals__, library
         self.passed = list(zip((a.arg for a in tree.args.args), kinds, strict=True))
         self.returned = _returned(tree)
-        self.flags = "contract " if function.__dict__.get("fused") else ""
+        self.flags = "contract " if library.fused and function.__dict__.get("fused") else ""
 
     def define_as(self, name: str) -> str:
         if self.returned is None:  # it depends on what is returned, which is known once the text is written
@@ -265,8 +270,11 @@ class _Writer(FunctionWriter):
         kinds, answer = [_OF_TYPE[kind] for kind in target.kinds], _OF_TYPE[target.answer]
         address, *values = [self.value(x) for x in node.args]
         pointer = self.let(f"inttoptr i64 {self.to(address, WHOLE)} to ptr")
-        passed = ", ".join(f"{kind} {self.to(value, kind)}" for value, kind in zip(values, kinds, strict=True))
+        passed = ", ".join(f"{kind} {self._passed(value, kind)}" for value, kind in zip(values, kinds, strict=True))
         return self._answered(f"call {answer} {pointer}({passed})", answer)
+
+    def _passed(self, value: Value, kind: Kind) -> str:
+        return self.let(f"inttoptr i64 {self.to(value, WHOLE)} to ptr") if kind == POINTER else self.to(value, kind)
 
     def _answered(self, call: str, answer: Kind) -> Value:
         if answer != NOTHING:

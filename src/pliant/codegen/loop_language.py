@@ -14,7 +14,13 @@ import numpy as np
 
 ENTRY = "entry"  # the name under which machine code is entered
 BLOCK = 8  # components that are added at once
-C_TYPES: dict[Any, Any] = {float: ctypes.c_double, int: ctypes.c_int64, None: None}
+
+
+class Address(int):
+    """The kind of an argument that is an address: on some processors it is shorter than an int."""
+
+
+C_TYPES: dict[Any, Any] = {float: ctypes.c_double, int: ctypes.c_int64, Address: ctypes.c_void_p, None: None}
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -38,7 +44,7 @@ flags: Any = View("u1")
 
 @dataclass(frozen=True)
 class ByAddress:
-    """`call(address, ...)`: a call of a C function by its address; the kinds are those of its arguments, int for addresses too."""
+    """`call(address, ...)`: a call of a C function by its address; the kinds are those of its arguments."""
 
     answer: type | None
     kinds: tuple[type, ...]

@@ -18,7 +18,21 @@ INVERSE_LN2 = 1.44269504088896338700e00
 ROUNDER = 6755399441055744.0  # 1.5 2^52: adding it rounds to an integer
 LARGEST_EXP, SMALLEST_EXP = 709.782712893383973096, -745.13321910194110842
 NAN, INF = float("nan"), float("inf")
+SPLITTER = 134217729.0  # 2^27 + 1: splits a double into two halves (Veltkamp)
 TINY, HUGE = 2.0**-600, 2.0**600  # scale factors that keep squares from underflow and overflow
+
+
+def own_fma(a: float, b: float, c: float) -> float:
+    """a b + c for processors that round products and sums apart: the exact product (Dekker), then the exact sum (Knuth)."""
+    p = a * b
+    a_far, b_far = SPLITTER * a, SPLITTER * b
+    a_high, b_high = a_far - (a_far - a), b_far - (b_far - b)
+    a_low, b_low = a - a_high, b - b_high
+    product_rest = ((a_high * b_high - p) + a_high * b_low + a_low * b_high) + a_low * b_low
+    total = p + c
+    back = total - p
+    rest = (p - (total - back)) + (c - back) + product_rest
+    return total + rest if rest == rest else total  # nan: something is infinite, or nearly so
 
 
 def scaled(x: float, k: int) -> float:

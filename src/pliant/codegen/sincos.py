@@ -18,6 +18,8 @@ LARGEST = 1.0e5  # rad; up to this size the quotient has few enough bits that th
 _TWO_OVER_PI = 2.0 / math.pi
 # pi/2 as a sum of three doubles.
 _HALF_PI = (float.fromhex("0x1.921fb54442d18p+0"), float.fromhex("0x1.1a62633145c07p-54"), -1.4973849048591833e-33)
+# The same with parts of 33 bits (fdlibm's e_rem_pio2.c): a product with a whole number below 2^20 is exact.
+_SHORT_HALF_PI = (1.57079632673412561417e00, 6.07710050630396597660e-11, 2.02226624879595063154e-21)
 # Adding it rounds to an integer, whose two low bits are then the low bits of the sum: the quadrant.
 _ROUNDER = 1.5 * 2.0**52
 # fdlibm's k_sin.c and k_cos.c, highest power first.
@@ -43,8 +45,8 @@ def _all(x: float) -> str:
 class _Lines:
     """Writes arithmetic on vectors as LLVM text; each method returns the name of its result."""
 
-    def __init__(self) -> None:
-        self.text: list[str] = []
+    def __init__(self, fused: bool = True) -> None:
+        self.fused, self.text = fused, list[str]()
 
     def let(self, expression: str) -> str:
         name = f"%s{len(self.text)}"
@@ -61,7 +63,9 @@ class _Lines:
         return self.let(f"fmul {_REAL} {a}, {b}")
 
     def fma(self, a: str, b: str, c: str) -> str:
-        """a b + c, rounded once."""
+        """a b + c, rounded once if the processor can."""
+        if not self.fused:
+            return self.add(self.mul(a, b), c)
         return self.let(f"call {_REAL} @llvm.fma.{_SUFFIX}({_REAL} {a}, {_REAL} {b}, {_REAL} {c})")
 
     def neg(self, a: str) -> str:
@@ -89,6 +93,12 @@ class _Lines:
 def _sincos(lines: _Lines, x: str) -> tuple[str, str]:
     """The names of sin(x) and cos(x), for |x| <= LARGEST or nan."""
     quadrant, turns = _quadrant(lines, x)
+    hi, lo = (_reduced if lines.fused else _reduced_unfused)(lines, x, turns)
+    return _turned(lines, quadrant, _sine(lines, hi, lo), _cosine(lines, hi, lo))
+
+
+def _reduced(lines: _Lines, x: str, turns: str) -> tuple[str, str]:
+    """x - turns pi/2 as a sum of two."""
     back = lines.neg(turns)
     first, second, third = (_all(part) for part in _HALF_PI)
     near = lines.fma(back, first, x)  # exact
@@ -96,8 +106,18 @@ def _sincos(lines: _Lines, x: str) -> tuple[str, str]:
     hi = lines.sub(near, step)
     # The rounding error of the last two lines, so that all digits are correct even next to a multiple of pi/2.
     lost = lines.add(lines.sub(lines.sub(near, hi), step), lines.fma(back, second, step))
-    lo = lines.fma(back, third, lost)
-    return _turned(lines, quadrant, _sine(lines, hi, lo), _cosine(lines, hi, lo))
+    return hi, lines.fma(back, third, lost)
+
+
+def _reduced_unfused(lines: _Lines, x: str, turns: str) -> tuple[str, str]:
+    """The same for processors without fused products: parts of pi/2 so short that their products with the turns are exact."""
+    first, second, third = (_all(part) for part in _SHORT_HALF_PI)
+    near = lines.sub(x, lines.mul(turns, first))  # exact
+    step = lines.mul(turns, second)
+    hi = lines.sub(near, step)
+    back = lines.sub(hi, near)
+    lost = lines.sub(lines.sub(near, lines.sub(hi, back)), lines.add(step, back))
+    return hi, lines.sub(lost, lines.mul(turns, third))
 
 
 def _short_sincos(lines: _Lines, x: str) -> tuple[str, str]:
@@ -155,9 +175,9 @@ BATCH = "pliant_sincos_batch"  # shared by all kernels: its code would dominate 
 def batch_text(fused: bool) -> str:
     """`BATCH(x, s, c, n)`: s[i], c[i] = sin(x[i]), cos(x[i]) for n > 0 arguments, a multiple of WIDTH.
 
-    If the processor has no fused multiply-add, the method is not exact, and all arguments go to the C library.
+    fused: whether the processor has a fused multiply-add.
     """
-    near = _near_lines() if fused else ["  br label %library"]
+    near = _near_lines(fused)
     return "\n".join(
         [
             f"declare {_REAL} @llvm.fma.{_SUFFIX}({_REAL}, {_REAL}, {_REAL})",
@@ -190,9 +210,9 @@ def batch_text(fused: bool) -> str:
     )
 
 
-def _near_lines() -> list[str]:
+def _near_lines(fused: bool) -> list[str]:
     """The method above, unless one of the arguments is too large for it."""
-    lines = _Lines()
+    lines = _Lines(fused)
     sine, cosine = _sincos(lines, "%x")
     return [
         f"  %size = call {_REAL} @llvm.fabs.{_SUFFIX}({_REAL} %x)",

@@ -28,12 +28,11 @@ from pliant.run.mechanism import AnySystem, mechanism_of
 from pliant.run.observed import columns_of
 from pliant.run.prepare import Compiled
 from pliant.run.simulate import AUTO, Run, check_compiled, check_limits, method_of, weight_of
-from pliant.run.starts import is_between_spheres, short_struts, start_at
+from pliant.run.starts import short_struts, start_at, start_rules
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from pliant.integrate.member_runs import StartRules
     from pliant.trace.traced_system import TracedSystem
 
 Floats = NDArray[np.float64]
@@ -262,7 +261,7 @@ class _Template:
         self.simple = self.run.sampling.is_one_batch(MOST_PIECES) and _is_judged_inside(traced)
         self._timed = self._read_by_formulas(group)[:1]
         self.runs = self.run.stepper.members(self.pieces)
-        self.runs.judge_by(_start_rules(compiled, study.method))
+        self.runs.judge_by(start_rules(compiled, study.method.rtol))
         places = columns_of(traced, study.kept.quantities)
         columns = np.concatenate([*places.values()]) if places else np.empty(0, dtype=np.int64)
         at_end = np.concatenate([columns_of(traced, ("q",))["q"], columns_of(traced, ("v",))["v"]])
@@ -294,25 +293,3 @@ def _is_judged_inside(traced: TracedSystem) -> bool:
     """Whether the loop itself can check the mass matrix, or no check is needed."""
     rates = len(traced.free_v)
     return (rates <= ALL_JUDGED and not traced.tree.prescribed) or rates > MOST_JUDGED
-
-
-def _start_rules(compiled: Compiled, method: Method) -> StartRules:
-    """Rules by which the loop checks the starts of members; `simulate` examines doubtful ones."""
-    from pliant.integrate.member_runs import StartRules
-
-    traced = compiled.traced
-    columns, tips = traced.layout.observed, traced.layout.observed["tip_position"]
-    return StartRules(
-        at_tips=tips.start,
-        n_tips=tips.stop - tips.start,
-        at_kinetic=columns["kinetic"].start,
-        at_strain=columns["strain"].start,
-        at_spring=columns["spring"].start,
-        first_rate=len(traced.free_q),
-        n_rates=len(traced.free_v),
-        judges=len(traced.free_v) <= ALL_JUDGED,
-        balls=np.array([is_between_spheres(slots.pair) for slots in traced.pairs], dtype=np.int64),
-        n_controlled=traced.n_controlled,
-        n_added=len(traced.sources),
-        rtol=method.rtol,
-    )

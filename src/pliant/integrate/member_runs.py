@@ -93,7 +93,7 @@ class MemberRuns:
     def __init__(self, memory: Memory, stages: Stages, plain_atol: Floats) -> None:
         self._memory, n = memory, int(memory.run["n"])
         self._batch = np.zeros(1, dtype=BATCH)
-        self._loop = compiled_loop("members", stages)
+        self._stages = stages
         self._kept_alive: dict[str, NDArray[Any]] = {}
         pristine = memory.bytes_of_record()
         copies = {name: array.copy() for name, array in memory.arrays.items() if name not in _NOT_RESTORED and array.nbytes}
@@ -123,6 +123,10 @@ class MemberRuns:
         self._bind(end_columns=kept.at_end, columns=kept.columns)
         self._kept = kept
 
+    def record_and_arrays(self) -> tuple[NDArray[Any], dict[str, NDArray[Any]]]:
+        """The record of the batch, and the arrays it points to."""
+        return self._batch, self._kept_alive
+
     def cancel(self) -> None:
         """Stop as soon as possible; called from another thread."""
         self._set(cancelled=1)
@@ -140,7 +144,7 @@ class MemberRuns:
         self._bind(blind=ends.blind, steps=ends.steps, end_values=ends.end_values)
         self._bind(values=ends.values, extremes=ends.extremes)
         self._set(**{name: 0 for name in ("values", "extremes") if not getattr(self._kept, name)})
-        ends.done = self._loop(self._memory.address, int(self._batch.ctypes.data))
+        ends.done = compiled_loop("members", self._stages)(self._memory.address, int(self._batch.ctypes.data))
         ends.plain = start == PLAIN
         return ends
 

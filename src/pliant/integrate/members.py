@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from pliant.codegen.loop_language import ByAddress, flags, floats, ints
+from pliant.codegen.loop_language import Address, ByAddress, flags, floats, ints
 from pliant.integrate.loop.kernels import Loop, call_kernel, put
 from pliant.integrate.loop.pairs import pair_number, pair_place, touch
 from pliant.integrate.loop.phases import is_closed, is_impulsive
@@ -31,7 +31,7 @@ from pliant.integrate.status import AT_EVENT, FULL, GO_ON
 SMALL_PIVOT = 1e-9
 
 
-advance: Any = ByAddress(int, (int,))  # int64 advance(RUN*)
+advance: Any = ByAddress(int, (Address,))  # int64 advance(RUN*)
 
 
 def _run_members(run: Any, batch: Any) -> int:
@@ -59,10 +59,18 @@ def _run_members(run: Any, batch: Any) -> int:
 
 def _begin(run: Any, batch: Any, member: int) -> None:
     """Restore the memory, and set the member's own state and numbers."""
+    _restore(batch)
+    _take_up(run, batch, member)
+
+
+def _restore(batch: Any) -> None:
     _copy(batch.record, batch.pristine, batch.record_bytes)
     arrays = ints(batch.restored, 3 * batch.n_restored)
     for k in range(batch.n_restored):
         _copy(arrays[3 * k], arrays[3 * k + 1], arrays[3 * k + 2])
+
+
+def _take_up(run: Any, batch: Any, member: int) -> None:
     put(run.y, batch.y + 8 * run.n * member, run.n)
     put(run.p, batch.p + batch.p_step * member, batch.n_p)
     put(run.pair_numbers, batch.numbers + batch.numbers_step * member, PAIR_NUMBERS * run.n_pairs)
@@ -229,3 +237,4 @@ def _finish(run: Any, batch: Any, member: int, code: int) -> None:
 
 
 LOOP = Loop(_run_members, (RUN, BATCH))
+TAKE_UP = Loop(_take_up, (RUN, BATCH, int), None)  # for those who restore the memory themselves

@@ -21,9 +21,10 @@ from pliant.model.strut import Strut
 from pliant.model.system import System
 from pliant.results.result import Result
 from pliant.results.state import FinalState, HasState
-from pliant.run.inertia import Resistance
+from pliant.run.inertia import ALL_JUDGED, Resistance
 
 if TYPE_CHECKING:
+    from pliant.integrate.member_runs import StartRules
     from pliant.run.prepare import Compiled
     from pliant.trace.traced_system import TracedSystem
 
@@ -148,3 +149,25 @@ def _check_finite(traced: TracedSystem, rates: NDArray[np.float64], t: float) ->
             f"system {traced.system.name!r}: accelerations of {', '.join(bad)} must be finite at the start, t = {t} s, got nan or "
             "inf; no mass or inertia resists a coordinate (a singular mass matrix), or a formula is outside its domain"
         )
+
+
+def start_rules(compiled: Compiled, rtol: float) -> StartRules:
+    """Rules by which a loop that runs members checks their starts; `simulate` examines doubtful ones."""
+    from pliant.integrate.member_runs import StartRules
+
+    traced = compiled.traced
+    columns, tips = traced.layout.observed, traced.layout.observed["tip_position"]
+    return StartRules(
+        at_tips=tips.start,
+        n_tips=tips.stop - tips.start,
+        at_kinetic=columns["kinetic"].start,
+        at_strain=columns["strain"].start,
+        at_spring=columns["spring"].start,
+        first_rate=len(traced.free_q),
+        n_rates=len(traced.free_v),
+        judges=len(traced.free_v) <= ALL_JUDGED,
+        balls=np.array([is_between_spheres(slots.pair) for slots in traced.pairs], dtype=np.int64),
+        n_controlled=traced.n_controlled,
+        n_added=len(traced.sources),
+        rtol=rtol,
+    )

@@ -10,6 +10,7 @@ import base64
 import html
 import json
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
@@ -32,7 +33,8 @@ from pliant.show.scene import EQUIVALENT, KEEP_ANGLES, Scene, slope_at
 
 Floats = NDArray[np.float64]
 
-SCRIPTS = ("run.js", "view.js", "plots.js", "player.js")
+SCRIPTS = ("run.js", "view.js", "plots.js", "player.js")  # of every page
+REPLAY = ("replay.js",)  # of one that contains a run
 MOST_ROWS = 4000  # in a page; more rows than pixels only slow down its opening
 DIGITS = 8  # significant digits of the drawing's numbers; single precision holds no more
 MARK = re.compile(r"(?:<!--|/\*)pliant:(\w+)(?:-->|\*/)")  # placeholders in index.html
@@ -63,8 +65,8 @@ def write(result: Result, path: str | Path, scale: float = 1.0, speed: float | N
     return Path(path)
 
 
-def page(result: Result, scale: float = 1.0, speed: float | None = None) -> str:
-    """The page as text."""
+def page(result: Result, scale: float = 1.0, speed: float | None = None, notes: Sequence[str] = ()) -> str:
+    """The page as text. notes: sentences that stand above the warnings of the run."""
     check.instance("player", "result", result, Result, "a Result")
     scale, speed = check.positive("player", "scale", scale), None if speed is None else check.positive("player", "speed", speed)
     scene = Scene(result)
@@ -74,16 +76,33 @@ def page(result: Result, scale: float = 1.0, speed: float | None = None) -> str:
     blocks = _blocks(scene, panels, rows)
     header, numbers = _header(scene, panels, rows, blocks), _packed(result.time[rows], blocks)
     header |= {"scale": scale, "speed": speed or pleasant_speed(float(result.time[-1] - result.time[0]))}
+    return document(result.name, header, numbers, warnings_list(result, notes), scripts_of("pliant.show", (*SCRIPTS, *REPLAY)))
+
+
+def scripts_of(package: str, names: Sequence[str]) -> str:
+    folder = resources.files(package) / "page"
+    return "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
+
+
+def document(
+    name: str, header: Mapping[str, Any], numbers: str, warnings: str, script: str, more: Mapping[str, str] | None = None
+) -> str:
+    """The page as text. more: what else stands in it, by marks of index.html."""
     folder = resources.files("pliant.show") / "page"
-    parts = {
-        "title": html.escape(result.name),
-        "warnings": _warnings(result),
+    parts = dict.fromkeys(("style_more", "scripts", "policy", "before", "after"), "") | {
+        "title": html.escape(name),
+        "warnings": warnings,
         "style": (folder / "style.css").read_text(encoding="utf-8"),
-        "run": json.dumps(header, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"),  # no tag ends the script
+        "run": as_json(header),
         "numbers": numbers,
-        "script": '"use strict";\n' + "\n".join((folder / name).read_text(encoding="utf-8") for name in SCRIPTS),
-    }
+        "script": '"use strict";\n' + script,
+    } | dict(more or {})  # fmt: skip
     return MARK.sub(lambda mark: parts[mark[1]], (folder / "index.html").read_text(encoding="utf-8"))
+
+
+def as_json(value: Any) -> str:
+    """JSON that stands in a script: no tag ends it."""
+    return json.dumps(value, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def kept_rows(result: Result, most: int) -> NDArray[np.int64]:
@@ -156,17 +175,28 @@ def _places(rows: int, blocks: dict[str, Floats]) -> dict[str, tuple[int, int]]:
 
 
 def _header(scene: Scene, panels: list[Panel], rows: NDArray[np.int64], blocks: dict[str, Floats]) -> dict[str, Any]:
+    result, first = scene.result, opened([panel.title for panel in panels])
+    peaks = [touch.peak_force for touch in result.contacts]
+    return scenery(scene) | {
+        "message": result.message,
+        "rows": len(rows),
+        "blocks": _places(len(rows), blocks),
+        "touches": [_touch(touch) for touch in result.contacts],
+        "largestForce": max([*peaks, float(np.max(np.nan_to_num(result.values["normal_force"]), initial=0.0))]) or 1.0,
+        "stress": _stress(scene),
+        "panels": [{"title": panel.title, "unit": panel.unit, "block": f"panel{k}", "shown": k in first, "marks": panel.marks,
+                    "series": [name for name, _ in panel.series]} for k, panel in enumerate(panels)],
+    }  # fmt: skip
+
+
+def scenery(scene: Scene) -> dict[str, Any]:
+    """What a page draws, but for how it moves."""
     result, drawing = scene.result, scene.drawing
     low, high = scene.box
     carriers = {body.on[0] for body in drawing.bodies}
     planes = {(c.point, c.normal) for c in drawing.contacts if c.other_radius is None and c.on_ground}
-    peaks = [touch.peak_force for touch in result.contacts]
-    first = _opened(panels)
     return {
         "name": result.name,
-        "message": result.message,
-        "rows": len(rows),
-        "blocks": _places(len(rows), blocks),
         "axes": scene.axes,
         "up": scene.upright,
         "upsideDown": scene.upside_down,
@@ -180,19 +210,14 @@ def _header(scene: Scene, panels: list[Panel], rows: NDArray[np.int64], blocks: 
         "contacts": [{"pair": c.pair, "radius": c.radius, "other": c.other_radius, "ground": c.on_ground}
                      for c in drawing.contacts],
         "planes": [{"point": point, "normal": normal} for point, normal in sorted(planes)],
-        "touches": [_touch(touch) for touch in result.contacts],
-        "largestForce": max([*peaks, float(np.max(np.nan_to_num(result.values["normal_force"]), initial=0.0))]) or 1.0,
         "leaves": [k for k in range(len(drawing.bodies)) if k not in carriers],
-        "stress": _stress(scene),
-        "panels": [{"title": panel.title, "unit": panel.unit, "block": f"panel{k}", "shown": k in first, "marks": panel.marks,
-                    "series": [name for name, _ in panel.series]} for k, panel in enumerate(panels)],
     }  # fmt: skip
 
 
-def _warnings(result: Result) -> str:
+def warnings_list(result: Result, notes: Sequence[str] = ()) -> str:
     """What to know before believing the numbers, of the run and of its stresses: a list that can be folded; empty without any."""
     of_sections = () if result.sections is None else warnings_of_sections(result.sections)
-    sentences = [f"<li>{html.escape(sentence)}</li>" for sentence in dict.fromkeys([*result.warnings, *of_sections])]
+    sentences = [f"<li>{html.escape(sentence)}</li>" for sentence in dict.fromkeys([*notes, *result.warnings, *of_sections])]
     if not sentences:
         return ""
     count = f"{len(sentences)} warning{'s' * (len(sentences) > 1)}"
@@ -303,9 +328,8 @@ def _energy(result: Result) -> Panel:
     return _panel("energy", "J", series or [("kinetic", book.held["kinetic"])])
 
 
-def _opened(panels: list[Panel]) -> set[int]:
+def opened(titles: Sequence[str]) -> set[int]:
     """The plots open at first: joint angles, contact forces, stresses, energy, deflections, in this order of preference."""
-    titles = [panel.title for panel in panels]
     wanted = [k for word in ("angle", "contact force", "largest stress", "energy", "tip deflection", "mode", "displacement")
               for k, title in enumerate(titles) if title.startswith(word)]  # fmt: skip
-    return set([*wanted, *range(len(panels))][:SHOWN])
+    return set([*wanted, *range(len(titles))][:SHOWN])

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pliant.codegen.loop_language import ByAddress, address_of_record, floats
+from pliant.codegen.loop_language import Address, ByAddress, address_of_record, floats
 from pliant.integrate.loop.kernels import Loop, stage
 from pliant.integrate.memory.run_record import RUN
 
@@ -23,7 +23,7 @@ DENSE = 3  # target = y(t + x h) on the dense output of the step h
 STIFFNESS = 4  # estimate of h times the magnitude of the largest eigenvalue of J, after a step h
 
 
-_call: Any = ByAddress(float, (int, int, int, float, float))
+_call: Any = ByAddress(float, (Address, int, int, float, float))
 
 
 def attempt(run: Any, h: float, t_new: float) -> float:

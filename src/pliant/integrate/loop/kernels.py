@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from pliant.codegen.loop_language import ByAddress, floats
+from pliant.codegen.loop_language import Address, ByAddress, floats
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Loop:
 
 
 # void kernel(double t, const double* y, const double* p, double* out, double* work)
-call_kernel: Any = ByAddress(None, (float, int, int, int, int))
+call_kernel: Any = ByAddress(None, (float, Address, Address, Address, Address))
 
 
 def stage(run: Any, i: int) -> int:

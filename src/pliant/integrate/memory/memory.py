@@ -77,6 +77,11 @@ class Memory:
         for name, array in self.arrays.items():
             self.run[name] = array.ctypes.data
 
+    @property
+    def record(self) -> NDArray[Any]:
+        """The record, as an array of one."""
+        return self._record
+
     def floats_and_ints(self) -> tuple[Floats, NDArray[np.int64]]:
         """Views of the whole record, whose fields have eight bytes each; ten times faster than access by name."""
         return self._record.view(np.float64), self._record.view(np.int64)

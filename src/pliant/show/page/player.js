@@ -10,7 +10,7 @@ class Player {
     this.run = run;
     this.t = run.begin; this.playing = false; this.speed = run.speed; this.scale = run.scale; this.frames = 0;
     this.mechanism = new Mechanism(run);
-    this.view = new View(element("view"), run, this.mechanism);
+    this.view = this.newView(run);
     this.window = { begin: run.begin, end: run.end > run.begin ? run.end : run.begin + 1 };
     this.plots = [];
     this.theme();
@@ -18,6 +18,27 @@ class Player {
     this.listen();
     this.resize();
     requestAnimationFrame(now => this.tick(now));
+  }
+
+  newView(run) { return new View(element("view"), run, this.mechanism); }
+
+  newPlot(panel, shared) { return new Plot(element("plots"), this.run, panel, shared); }
+
+  /** Another run of the same mechanism: time, camera, window of time and what is shown stay as they are. */
+  load(run) {
+    const { window: shown, run: before } = this;
+    const whole = shown.begin <= before.begin && shown.end >= before.end;
+    run.panels.forEach((panel, k) => { panel.shown = before.panels[k].shown; });
+    this.run = run;
+    this.mechanism = new Mechanism(run);
+    this.view.load(run, this.mechanism);
+    if (whole) { shown.begin = run.begin; shown.end = run.end > run.begin ? run.end : run.begin + 1; }
+    run.panels.filter(panel => panel.shown).forEach((panel, k) => this.plots[k].load(run, panel));
+    this.t = Math.min(Math.max(this.t, run.begin), run.end);
+    element("message").textContent = run.message;
+    element("stressed").hidden = run.stress === null;
+    this.drawMarks();
+    this.redraw();
   }
 
   // ---- what is on the page
@@ -33,13 +54,14 @@ class Player {
     element("stressed").hidden = run.stress === null;
     const select = element("speed");
     for (const speed of new Set([...SPEEDS, run.speed].sort((a, b) => a - b))) select.add(new Option(`× ${speed}`, speed, false, speed === run.speed));
-    run.panels.forEach(panel => {
+    run.panels.forEach((panel, k) => {
       const chip = document.createElement("button");
       chip.textContent = panel.title;
       chip.setAttribute("aria-pressed", String(panel.shown));
       chip.addEventListener("click", () => {
-        panel.shown = !panel.shown;
-        chip.setAttribute("aria-pressed", String(panel.shown));
+        const own = this.run.panels[k];
+        own.shown = !own.shown;
+        chip.setAttribute("aria-pressed", String(own.shown));
         this.buildPlots();
       });
       element("chips").append(chip);
@@ -50,7 +72,7 @@ class Player {
   buildPlots() {
     element("plots").replaceChildren();
     const shared = { window: this.window, seek: t => this.seek(t), zoom: (factor, t) => this.zoom(factor, t), changed: () => this.redraw() };
-    this.plots = this.run.panels.filter(panel => panel.shown).map(panel => new Plot(element("plots"), this.run, panel, shared));
+    this.plots = this.run.panels.filter(panel => panel.shown).map(panel => this.newPlot(panel, shared));
     this.resize();
   }
 
@@ -122,6 +144,7 @@ class Player {
   key(event) {
     if (event.ctrlKey || event.altKey || event.metaKey) return;
     if (event.target.matches("select, input[type=number]")) return;
+    if (event.key === " " && event.target.matches("button:focus-visible, summary:focus-visible, input[type=checkbox]:focus-visible")) return;
     const step = (event.shiftKey ? 10 : 1) * STEP * (this.window.end - this.window.begin);
     const deeds = {
       " ": () => this.toggle(),
@@ -149,8 +172,12 @@ class Player {
     if (!this.playing && this.t >= this.run.end) this.seek(this.run.begin);
     this.playing = !this.playing;
     this.last = null;
-    element("play").textContent = this.playing ? "❚❚" : "▶";
-    element("play").setAttribute("aria-label", this.playing ? "pause" : "play");
+    this.showPlaying(this.playing);
+  }
+
+  showPlaying(playing) {
+    element("play").textContent = playing ? "❚❚" : "▶";
+    element("play").setAttribute("aria-label", playing ? "pause" : "play");
   }
 
   seek(t) {
@@ -262,5 +289,3 @@ class Player {
 }
 
 function element(id) { return document.getElementById(id); }
-
-window.pliant = new Player(readRun());

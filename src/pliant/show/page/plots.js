@@ -28,6 +28,12 @@ class Plot {
     this.listen(room);
   }
 
+  /** The same curves of another run. */
+  load(run, panel) {
+    this.run = run; this.panel = panel;
+    this.block = run.block[panel.block];
+  }
+
   entry(label, k) {
     const button = document.createElement("button"), line = document.createElement("i"), value = document.createElement("b");
     button.setAttribute("aria-pressed", "true");
@@ -76,13 +82,23 @@ class Plot {
   }
 
   /** The rows in the window, with one on each side. */
-  rows() {
+  rows(run = this.run) {
     const { begin, end } = this.shared.window;
-    return [rowAt(this.run.time, begin).low, Math.min(rowAt(this.run.time, end).low + 2, this.run.rows)];
+    return [rowAt(run.time, begin).low, Math.min(rowAt(run.time, end).low + 2, run.rows)];
   }
 
   fit(first, last) {
-    const { width, data } = this.block;
+    let [low, high] = this.span(this.block, first, last);
+    for (const [t, value, k] of this.panel.marks) {
+      if (this.shown[k] && t >= this.run.time[first] && t <= this.run.time[last - 1]) { low = Math.min(low, value); high = Math.max(high, value); }
+    }
+    if (!(high >= low)) { low = 0; high = 1; }
+    const room = 0.06 * (high - low) || Math.abs(high) * 0.5 || 1;
+    this.low = low - room; this.high = high + room;
+  }
+
+  /** The least and the largest value of the curves shown. */
+  span({ width, data }, first, last) {
     let low = Infinity, high = -Infinity;
     for (let row = first; row < last; row++) {
       for (let k = 0; k < width; k++) {
@@ -91,12 +107,7 @@ class Plot {
         if (this.shown[k] && value > high) high = value;
       }
     }
-    for (const [t, value, k] of this.panel.marks) {
-      if (this.shown[k] && t >= this.run.time[first] && t <= this.run.time[last - 1]) { low = Math.min(low, value); high = Math.max(high, value); }
-    }
-    if (!(high >= low)) { low = 0; high = 1; }
-    const room = 0.06 * (high - low) || Math.abs(high) * 0.5 || 1;
-    this.low = low - room; this.high = high + room;
+    return [low, high];
   }
 
   draw(colours) {
@@ -107,6 +118,12 @@ class Plot {
     this.drawAxes(pen);
     pen.save();
     pen.beginPath(); pen.rect(LEFT, 0, this.width - LEFT - RIGHT, this.height - BOTTOM + 1); pen.clip();
+    this.drawCurves(pen, first, last);
+    for (const [t, value, k] of this.panel.marks) if (this.shown[k]) this.drawPeak(pen, this.x(t), this.y(value), this.colour(k));
+    pen.restore();
+  }
+
+  drawCurves(pen, first, last) {
     const { width, data } = this.block;
     for (let k = 0; k < width; k++) {
       this.values[k].line.style.borderTopColor = this.colour(k);
@@ -119,8 +136,6 @@ class Plot {
       pen.stroke();
     }
     pen.setLineDash([]);
-    for (const [t, value, k] of this.panel.marks) if (this.shown[k]) this.drawPeak(pen, this.x(t), this.y(value), this.colour(k));
-    pen.restore();
   }
 
   drawPeak(pen, x, y, colour) {

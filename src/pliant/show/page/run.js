@@ -49,7 +49,10 @@ class Mechanism {
   update(t, scale) {
     const at = rowAt(this.run.time, t);
     for (const name of ["root", "turn", "weight", "touch"]) blend(this.run.block[name], at, this[name]);
-    if (this.stress) blend(this.run.block.stress, at, this.stress);
+    if (this.stress) {
+      if (this.run.fillStress) { this.run.fillStress(at.low); this.run.fillStress(at.high); }
+      blend(this.run.block.stress, at, this.stress);
+    }
     this.run.bodies.forEach((body, k) => this.place(body, k, scale));
   }
 

@@ -83,6 +83,12 @@ class View {
     this.stress = run.stress !== null;
   }
 
+  /** Another run of the same mechanism. */
+  load(run, mechanism) {
+    this.run = this.camera.run = run;
+    this.mechanism = mechanism;
+  }
+
   resize() {
     const ratio = window.devicePixelRatio || 1;
     this.width = this.canvas.clientWidth; this.height = this.canvas.clientHeight;
@@ -104,7 +110,7 @@ class View {
     this.drawJoints();
     const touching = this.drawContacts(t, speed);
     this.drawScale();
-    if (this.stress) this.drawLegend();
+    if (this.stress && this.run.stress) this.drawLegend();
     this.drawTriad();
     this.drawGravity();
     return touching;
@@ -211,7 +217,7 @@ class View {
         this.path(points, true);
         this.pen.globalAlpha = 0.25; this.pen.fillStyle = colour; this.pen.fill(); this.pen.globalAlpha = 1;
       }
-      const sleeve = body.kind === "telescopic" && line.length === 2, stress = this.stress ? this.mechanism.stressOf(k) : null;
+      const sleeve = body.kind === "telescopic" && line.length === 2, stress = this.stress && this.run.stress ? this.mechanism.stressOf(k) : null;
       if (stress && !sleeve) this.strokeStressed(points, line.map(n => stress[n]));
       else this.stroke(points, colour, sleeve ? 8 : 4);
       if (line.length === 1 || body.kind === "payload") this.dot(points[points.length - 1], 8, colour, null, body.joint === "prismatic");
@@ -288,10 +294,14 @@ class View {
       this.dot(point, 5, this.colours.alarm, null);
       this.dot(point, 8 + 16 * age, null, this.colours.alarm);
       this.pen.globalAlpha = 1;
-      const share = Math.max(force, 0) / this.run.largestForce;
-      if (share > 0.02) this.stroke([point, add(point, normal, 0.25 * this.run.size * share)], this.colours.alarm, 2.5);
+      this.drawForce(point, normal, Math.max(force, 0), touch, age);
     });
     return touching;
+  }
+
+  drawForce(point, normal, force) {
+    const share = force / this.run.largestForce;
+    if (share > 0.02) this.stroke([point, add(point, normal, 0.25 * this.run.size * share)], this.colours.alarm, 2.5);
   }
 
   ball(centre, radius, edge) {

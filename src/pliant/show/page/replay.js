@@ -1,0 +1,3 @@
+// A page that contains a run plays it.
+
+window.pliant = new Player(readRun());
