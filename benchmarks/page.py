@@ -56,7 +56,7 @@ def measured(name: str, folder: Path, browser: Any) -> dict[str, float]:
     runs, changes, native = [], [], []
     for k in range(ROUNDS):
         seen = page.evaluate("pliant.runs")
-        nudged = f"pliant.sliders.rows[0].slider.value * (1 + 1e-9 * {k + 1})"
+        nudged = f"(s => s.value + 1e-9 * {k + 1} * (s.high - s.low))(pliant.sliders.rows[0].slider)"
         moved = f"pliant.set({json.dumps(slider)}, {nudged})" if slider else "pliant.reset()"
         page.evaluate(moved)
         until(page, f"pliant.runs > {seen}")

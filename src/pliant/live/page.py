@@ -30,6 +30,7 @@ from pliant.show.animation import pleasant_speed
 from pliant.show.scene import Scene
 
 ROWS, LEAST_ROWS = 1001, 2  # of a run in the page
+TOLD = 1e-8  # error of tables, of the size of numbers, that is said in the page
 EMBEDDED = ("assemble.js", "runner.js", "sliders.js", "ledger.js", "compare.js", "files.js", "hand.js", "live.js")
 WORKER = ("machine.js", "worker.js")
 
@@ -139,7 +140,15 @@ def _document(machine: LiveMachine, result: Result, settings: Mapping[str, Any])
         "after": after,
         "style_more": player.scripts_of("pliant.live", ("live.css",)),
     }
-    return player.document(result.name, header, "", player.warnings_list(result), script, more)
+    return player.document(result.name, header, "", player.warnings_list(result, _notes(machine)), script, more)
+
+
+def _notes(machine: LiveMachine) -> list[str]:
+    """What to know of numbers that are looked up."""
+    if machine.table.error <= TOLD:
+        return []
+    return [f"where sliders of parameters are moved, numbers of the mechanism are off by up to {machine.table.error:.1g} of their size; "
+            "where they stand as the page began, they are exact"]  # fmt: skip
 
 
 def _stresses(machine: LiveMachine, scene: Scene, recipe: Recipe) -> dict[str, Any]:

@@ -118,12 +118,17 @@ def _alone(f: Vector, k: int, low: Floats, here: Floats, high: Floats, base: Flo
             continue
         scale = np.maximum(np.max(np.abs(values[:, entries]), axis=0, initial=0.0), size[entries])
         coefficients = _coefficients(values[:, entries] - base[entries])
-        rest = float(np.max(np.abs(coefficients[-1 if count == POINTS[1] else -2 :]) / scale, initial=0.0))
+        rests = np.max(np.abs(coefficients[-1 if count == POINTS[1] else -2 :]) / scale, axis=0, initial=0.0)
+        rest = float(np.max(rests, initial=0.0))
         if rest <= FALLEN or (rest <= SETTLED and rest > 0.1 * before):
             break
         before = rest
-    lengths = _lengths(coefficients, max(FALLEN, rest) * scale)
-    return [Change((k,), entries[lengths == n], coefficients[:n, lengths == n], rest) for n in np.unique(lengths).tolist()]
+    lengths = _lengths(coefficients, np.where(rests <= SETTLED, np.maximum(rests, FALLEN), FALLEN) * scale)
+    changes = []
+    for n in np.unique(lengths).tolist():
+        own = lengths == n
+        changes.append(Change((k,), entries[own], coefficients[:n, own], float(np.max(rests[own]))))
+    return changes
 
 
 def _lengths(coefficients: Floats, round_off: Floats) -> NDArray[np.int64]:
