@@ -168,7 +168,8 @@ def photograph(names: list[str]) -> None:
         for name in names:
             page = browser.new_page(viewport={"width": 1280, "height": 720}, color_scheme="light")
             page.goto((HERE / "gallery" / f"{name}.html").as_uri())
-            page.wait_for_function("window.pliant && pliant.ready")
+            while not page.evaluate("Boolean(window.pliant && pliant.ready)"):  # the page's policy lets nothing wait inside it
+                page.wait_for_timeout(50)
             page.add_style_tag(content="#hint, #touching, #side, #ledger { display: none !important }")
             page.evaluate("t => pliant.seek(t)", ENTRIES[name].still)
             page.wait_for_timeout(300)

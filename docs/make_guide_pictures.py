@@ -316,12 +316,17 @@ def photographed(_: Names) -> Image.Image:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"])
         page = browser.new_page(viewport={"width": 1280, "height": 800}, color_scheme="light")
+
+        def until(condition: str) -> None:
+            while not page.evaluate(f"Boolean({condition})"):  # the page's policy lets nothing wait inside it
+                page.wait_for_timeout(50)
+
         page.goto(Path("arm.html").absolute().as_uri())
-        page.wait_for_function("window.pliant && pliant.ready")
+        until("window.pliant && pliant.ready")
         page.keyboard.press("k")
         before = page.evaluate("pliant.runs")
         page.evaluate('pliant.set("payload", 0.6)')
-        page.wait_for_function(f"pliant.runs > {before}")
+        until(f"pliant.runs > {before}")
         page.evaluate("pliant.seek(pliant.run.touches[0].peak_time)")
         page.wait_for_timeout(500)
         data = page.screenshot()
