@@ -166,7 +166,7 @@ def test_every_still_of_the_front_page_opens_a_page_that_runs():
     assert set(REPRODUCTIONS) <= set(maker["ENTRIES"]) and len(maker["ENTRIES"]) >= 10
     assert (TOP / "docs" / "gallery" / "stills.html").read_text(encoding="utf-8") == maker["stills"]()
     pages = [TOP / "docs" / "gallery" / f"{name}.html" for name in maker["ENTRIES"]]
-    assert all(page.stat().st_size < 500_000 for page in pages)
+    assert all(page.stat().st_size < 800_000 for page in pages)  # most take 200 kB; equations of bending in space take the rest
     sources = TOP / "src" / "pliant"
     files = [sources / "show" / "page" / "player.js", *(sources / "live" / "page").glob("*.js")]
     scripts = [file.read_text(encoding="utf-8") for file in files]

@@ -147,7 +147,7 @@ def _notes(machine: LiveMachine) -> list[str]:
     """What to know of numbers that are looked up."""
     if machine.table.error <= TOLD:
         return []
-    return [f"where sliders of parameters are moved, numbers of the mechanism are off by up to {machine.table.error:.1g} of their size; "
+    return [f"where sliders of parameters are moved, numbers are off by up to {machine.table.error:.1g} of their size; "
             "where they stand as the page began, they are exact"]  # fmt: skip
 
 
