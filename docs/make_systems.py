@@ -61,7 +61,8 @@ def write_page(name: str, run: Path) -> None:
 def page(name: str, summary: dict[str, Any], figures: Sequence[str], tabled: dict[str, list[list[str]]]) -> str:
     claims, told = summary["claims"], by_sentence(summary["warnings"])
     held = sum(1 for claim in claims if claim["holds"])
-    lines = [f"# {title(name)}", "", paper(name), "", f"`pliant reproduce {name} --out FOLDER` repeats it.", ""]
+    repeats = f"`pliant reproduce {name} --out FOLDER` repeats it, and it runs [in your browser](../gallery/{name}.html)."
+    lines = [f"# {title(name)}", "", paper(name), "", repeats, ""]
     lines += ["## The paper, item by item", "", *items(name, claims, [*figures, *tabled]), ""]
     lines += ["## Claims", "", f"{held} of {len(claims)} hold.", "", *table(claims), ""]
     if told:

@@ -70,6 +70,7 @@ def test_every_link_leads_somewhere():
     for page in pages:
         folder = docs if page.name == "stills.html" else page.parent  # the front page takes it in
         text = re.sub(r"`[^`\n]*`", "", BLOCK.sub("", page.read_text(encoding="utf-8")))
+        text = text.replace('<iframe class="live" src="../', '<iframe class="live" src="')  # in the site, a page is a folder
         for target in (first or second for first, second in LINK.findall(text)):
             if target.startswith(("http:", "https:", "mailto:")):
                 continue
