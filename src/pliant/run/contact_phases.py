@@ -74,6 +74,7 @@ def phases_of(compiled: Compiled, method: Method) -> Phases:
         pair_places=_whole([_places(slots) for slots in traced.pairs]).reshape(-1, PAIR_PLACES),
         pair_numbers=pair_numbers(traced),
         joint_places=_whole([_joint_places(slots) for slots in _gripping(traced)]).reshape(-1, JOINT_PLACES),
+        corners=corner_speeds(traced),
         required=_whole([event.side for event in events]),
         events_closed=compiled.events.address if compiled.events else 0,
         near=-math.inf if traced.near is None else traced.near,
@@ -125,6 +126,16 @@ def _places(slots: PairSlots) -> list[int]:
 def pair_numbers(traced: TracedSystem) -> Floats:
     """For every contact, the numbers of its laws and shapes that the loop reads."""
     return np.array([_numbers(slots) for slots in traced.pairs], dtype=np.float64).reshape(-1, PAIR_NUMBERS)
+
+
+def corner_speeds(traced: TracedSystem) -> Floats:
+    """(event) m/s: the slip speed at which friction changes its branch; 0 for other events."""
+    speeds = np.zeros(len(traced.events))
+    for slots in traced.pairs:
+        if slots.pair.friction is not None and slots.grip is None:
+            for number, speed in zip(slots.switches, slots.pair.friction.switches, strict=False):
+                speeds[number] = float(speed)
+    return speeds
 
 
 def _numbers(slots: PairSlots) -> list[float]:
@@ -189,7 +200,7 @@ class Contacts:
         """All contacts; those still closed get an end in the table only. closing_speeds: of all pairs at the present state."""
         pairs = [(slots.pair.name, slots.pair.turns) for slots in self._traced.pairs]
         touches = ((*pairs[int(pair)], numbers) for pair, *numbers in self._stepper.touches().tolist())
-        ended = [ContactRecord(name, *numbers, turns) for name, turns, numbers in touches]  # as in NUMBERS
+        ended = [ContactRecord(name, *numbers, turns=turns) for name, turns, numbers in touches]  # as in NUMBERS
         return table([*ended, *(self._lasting(k, slots, -float(closing_speeds[k])) for k, slots in self._under_way.items())])
 
     def _lasting(self, k: int, slots: PairSlots, exit_speed: float) -> ContactRecord:
