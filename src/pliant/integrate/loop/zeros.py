@@ -10,7 +10,7 @@ NEARER = 0.5  # of a step to an event that ended before it: another such step fo
 
 
 def parabola_falls(g: float, fall: float, bend: float, near: float) -> bool:
-    """Whether the parabola of a value that falls with this rate and bends upwards passes through zero, from above, before `near`."""
+    """Whether the parabola of a value above zero, which falls at this rate and bends upwards, passes through zero by `near`."""
     bottom = fall * fall - 2.0 * g * bend  # above zero: the parabola falls below zero
     below = g < near * (fall - 0.5 * bend * near)
     return bool(g > 0.0 and (below or (0.0 < fall < bend * near and bottom > 0.0)))
