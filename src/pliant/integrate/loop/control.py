@@ -13,8 +13,8 @@ SMALLEST_STEP_ULPS = 16.0 * 2.0**-52  # fraction of t: stages of a shorter step 
 CUT_SHORT = 1e-10  # fraction of an adaptive step: a step that is shorter by more than this was cut short
 FIXED_STRETCH = 1e-6  # fraction of a fixed step: the most it is stretched to avoid leaving a remainder
 NO_ERROR = 1e-30  # replaces an error of zero, whose logarithm is needed
-# A step that is rejected again meets something that is not smooth: its error falls with a lower power of its length than the order
-# says. Then the exponent of the error counts twice, at last three times, and the step may become this fraction of itself.
+# A step of a contact that is rejected again meets a force that is not smooth: its error falls with a lower power of its length than
+# the order says. Then the exponent of the error counts twice, at last three times, and the step may become this fraction of itself.
 MOST_TIMES, LEAST_AGAIN = 3.0, 0.1
 AFTER_TOUCH = 1.5  # least growth after the first step of a touch: only its error is that of a force that is not smooth
 FIRST_ERROR, FIRST_POWER = 0.2, 0.4  # of the first step of a touch: what its error should be; it grows as the step to 2.5
@@ -155,7 +155,7 @@ def shrink(run: Any, h: float, error: float) -> None:
     elif run.rejected_last > 1 and run.again > 0.0:
         run.h = run.again * h
     else:
-        smooth = run.predictive or run.rejected_last == 1
+        smooth = run.predictive or run.rejected_last == 1 or run.n_closed == 0
         times = 1.0 if smooth else min(float(run.rejected_last), MOST_TIMES)
         run.h = h * max(run.min_factor if smooth else LEAST_AGAIN, run.safety * error ** (-run.exponent * times))
 
