@@ -28,6 +28,7 @@ BETWEEN = (0.125, 0.375, 0.625, 0.875)  # further fractions, if g comes near zer
 NEAR = 0.1
 NEARLY_THERE = 0.5  # fraction of the bracket: estimated distance, by straight lines, between the root and a point just beyond it
 APPROACHES = 4  # steps to a crossing by slopes, before it is enclosed between two steps
+GAIN = 0.25  # of the distance to the crossing that is left after each of them, at most
 RESOLVED = 10.0  # widths of the bracket between two steps: nearer ones tell no slope
 LATE = 0.9  # fraction of a step that was to end at an event: whether it does, so that slopes at its end lead there
 LOOKS = 12  # evaluations of g on the way to the bottom of one dip
@@ -516,7 +517,7 @@ def _approach(run: Any, low: float, high: float, x: float, floor: float, h: floa
     """Take steps to the crossing near x, by the slopes between low and high, then by those between steps; 0 if they miss it."""
     width, n, span, before = _bracket(t_new), run.n_events, high - low, x
     slope, g_low, g_high = floats(run.slope, n), floats(run.g_low, n), floats(run.g_high, n)
-    g_prior, g_try = floats(run.g_prior, n), floats(run.g_try, n)
+    g_prior, g_try, nearest = floats(run.g_prior, n), floats(run.g_try, n), math.inf
     for e in range(n):
         slope[e] = (g_high[e] - g_low[e]) / span
     for _ in range(APPROACHES):
@@ -529,8 +530,9 @@ def _approach(run: Any, low: float, high: float, x: float, floor: float, h: floa
             return x
         put(run.g_prior, run.g_try, n)
         before, x = x, (run.t + (x - beyond + 0.4 * width)) - run.t  # a length that is representable in t
-        if x == before or not (floor < x <= h):
+        if x == before or not (floor < x <= h and abs(beyond) < GAIN * nearest):
             return 0.0
+        nearest = abs(beyond)
     return 0.0
 
 
