@@ -16,11 +16,16 @@ from pliant.integrate.memory.run_record import CUTS, GAP, SAMPLES, TURNS
 
 MARGIN = 2.5e-4  # of the step that the error allows: how much further beyond an event it ends
 PATIENT = 2  # steps in a row that may end short of an event that they aim at
+# Steps that look for no event ahead after one that has not happened where it was foreseen; after every further one twice as many:
+# functions that only tremble near zero, as in a contact at rest, would cut every other step.
+MOST_CAUTION = 255
 
 
 def note_rates(run: Any, h: float) -> None:
     """After a step of length h, if it was sampled, note the rates of event functions at its end, and their rates of change."""
     run.rates_known = 0
+    if run.waiting_hit > 0.0:
+        run.aimed = run.caution = run.blindly = 0
     if run.step_length != h or run.waiting_hit > 0.0 or not chooses_freely(run):
         return
     n, theta, last = run.n_events, floats(run.theta, SAMPLES), run.n_places - 1
@@ -39,12 +44,16 @@ def aim(run: Any, t_new: float) -> float:
     """The end of the next step: t_new, or just beyond an event that lies before it."""
     h, again = t_new - run.t, run.aimed
     run.aimed = 0
-    if run.rates_known == 0 or again >= PATIENT:
-        return t_new
-    ahead = _event_ahead(run, h, again)
-    if ahead < h and (again == 0 or ahead < NEARER * run.h_old):
-        run.aimed = again + 1
-        return float(run.t + ahead)
+    if run.rates_known and run.blindly == 0 and again < PATIENT:
+        ahead = _event_ahead(run, h, again)
+        if ahead < h and (again == 0 or ahead < NEARER * run.h_old):
+            run.aimed = again + 1
+            return float(run.t + ahead)
+    if again > 0:  # nothing has happened there
+        run.caution = min(2 * run.caution + 1, MOST_CAUTION)
+        run.blindly = run.caution
+    elif run.blindly > 0:
+        run.blindly -= 1
     return t_new
 
 

@@ -245,6 +245,7 @@ def _try_step(run: Any) -> int:
     error = attempt(run, h, t_new)
     if error > 1.0 or error < 0.0:
         run.rejected += 1
+        run.aimed = 0
         if run.error_rows == 0:
             return NOT_A_NUMBER
         shrink(run, h, error)

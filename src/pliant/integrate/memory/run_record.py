@@ -68,6 +68,8 @@ MOTION = {  # present state of the run; times in s
     "touch_h": "f8",  # s, the length that the last of these should have had; 0: not known
     "not_finite": "i8",  # the last rejection was for nan or inf
     "aimed": "i8",  # how many steps in a row were to end at an event ahead: see `foresight`
+    "caution": "i8",  # steps that look for none after one that has not happened, and how many of these are to come
+    "blindly": "i8",
     "rates_known": "i8",  # rates of event functions at the present state are known
     "extras_done": "i8",  # the dense stages of this step exist
     "last_taken": "f8",  # length of the step of y_new and the stages, while an event is located
