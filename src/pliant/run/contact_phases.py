@@ -200,7 +200,7 @@ class Contacts:
         """All contacts; those still closed get an end in the table only. closing_speeds: of all pairs at the present state."""
         pairs = [(slots.pair.name, slots.pair.turns) for slots in self._traced.pairs]
         touches = ((*pairs[int(pair)], numbers) for pair, *numbers in self._stepper.touches().tolist())
-        ended = [ContactRecord(name, *numbers, turns=turns) for name, turns, numbers in touches]  # as in NUMBERS
+        ended = [ContactRecord(name, **dict(zip(NUMBERS, numbers, strict=True)), turns=turns) for name, turns, numbers in touches]
         return table([*ended, *(self._lasting(k, slots, -float(closing_speeds[k])) for k, slots in self._under_way.items())])
 
     def _lasting(self, k: int, slots: PairSlots, exit_speed: float) -> ContactRecord:
