@@ -54,6 +54,7 @@ def function_of(loop: Loop) -> CompiledLoop:
     return _at(_loaded.setdefault(f"at {address}", (address, engine))[0], loop)
 
 
+@functools.cache
 def _loop(name: str) -> Loop:
     loop: Loop = import_module(f"pliant.integrate.{name}").LOOP
     return loop

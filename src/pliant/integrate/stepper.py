@@ -517,6 +517,8 @@ class Stepper:
         buffer = _BUFFERS[name]
         before = int(self._run[buffer.first]) + bool(self._run["flushed"])  # else the first block was not copied completely
         blocks = [self._flushed[name][first] for first in sorted(self._flushed[name]) if first < before]
+        if not blocks:
+            return self._held(buffer)
         return [np.concatenate(parts) for parts in zip(*blocks, self._held(buffer), strict=True)]
 
     def _turn(self) -> float:

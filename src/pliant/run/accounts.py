@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -69,11 +70,12 @@ def with_loads(evidence: Evidence, noted: NDArray[np.float64]) -> Extremes:
     noted: see `Stepper.largest`.
     """
     largest, jumps, first = dict[str, dict[str, tuple[float, float]]](), dict[str, dict[str, float]](), 0
+    instants = cache(lambda in_rows: _instants(evidence, in_rows))
     for loads in loads_of(evidence.traced):
         if not loads.labels:
             continue
         in_loop, first = noted[first : first + len(loads.labels)], first + len(loads.labels)
-        sizes, times, beside = _peaks(evidence, loads)
+        sizes, times, beside = _peaks(evidence, loads, instants)
         beside = np.maximum(beside, in_loop[:, 0])
         jump = np.divide(sizes - beside, sizes, out=np.zeros_like(sizes), where=sizes > beside)
         seen, own = (zip(of.tolist(), t.tolist(), strict=True) for of, t in ((sizes, times), in_loop.T))
@@ -88,24 +90,32 @@ def _first(peak: tuple[float, float]) -> tuple[float, float]:
     return peak[0], -peak[1]
 
 
-def _peaks(evidence: Evidence, loads: Loads) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Of every vector: the largest magnitude in rows and of the course, its time, and the larger of those before and after it."""
+def _instants(evidence: Evidence, in_rows: bool) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """The instants of the course, and of rows, in order of time; and which of both, one after the other, each of them is."""
     course = evidence.course.times
-    parts = [(course, evidence.observed[:, evidence.traced.layout.observed[loads.quantity]])]
+    times, order = np.unique(np.concatenate([course, evidence.times]) if in_rows else course, return_index=True)
+    return times, order
+
+
+def _peaks(
+    evidence: Evidence, loads: Loads, instants: Callable[[bool], tuple[NDArray[np.float64], NDArray[np.intp]]]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Of every vector: the largest magnitude in rows and of the course, its time, and the larger of those before and after it."""
+    parts = [evidence.observed[:, evidence.traced.layout.observed[loads.quantity]]]
     if isinstance(rows := dict(evidence.values).get(loads.quantity), np.ndarray) and len(rows):
-        parts.append((evidence.times, rows.reshape(len(rows), -1)))
-    times, order = np.unique(np.concatenate([t for t, _ in parts]), return_index=True)
-    sizes = np.concatenate([_sizes(numbers, loads.places) for _, numbers in parts])[order]
-    at, each = np.argmax(sizes, axis=0), np.arange(len(loads.labels))
-    beside = np.maximum(sizes[np.maximum(at - 1, 0), each], sizes[np.minimum(at + 1, times.size - 1), each])
-    return sizes[at, each], times[at], beside
+        parts.append(rows.reshape(len(rows), -1))
+    times, order = instants(len(parts) > 1)
+    sizes = np.concatenate([_sizes(numbers, loads.places) for numbers in parts], axis=1)[:, order]
+    at, each = np.argmax(sizes, axis=1), np.arange(len(loads.labels))
+    beside = np.maximum(sizes[each, np.maximum(at - 1, 0)], sizes[each, np.minimum(at + 1, times.size - 1)])
+    return sizes[each, at], times[at], beside
 
 
 def _sizes(rows: NDArray[np.float64], places: Sequence[tuple[int, int]]) -> NDArray[np.float64]:
-    """(row, vector): magnitudes."""
-    columns = np.concatenate([np.arange(first, first + width) for first, width in places])
-    firsts = np.cumsum([0, *(width for _, width in places[:-1])])
-    return np.nan_to_num(np.sqrt(np.add.reduceat(np.square(rows[:, columns]), firsts, axis=1)))
+    """(vector, row): magnitudes."""
+    squares = np.square(np.ascontiguousarray(rows.T))  # takes a fifth of the time
+    sizes = np.sqrt([squares[first : first + width].sum(axis=0) for first, width in places])
+    return sizes if np.all(np.isfinite(sizes)) else np.nan_to_num(sizes)
 
 
 def extremes_of(traced: TracedSystem, observed: NDArray[np.float64], course: Course) -> Extremes:

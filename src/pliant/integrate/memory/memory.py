@@ -92,8 +92,8 @@ class Memory:
 
     def bind(self, **arrays: NDArray[Any]) -> None:
         for name, array in arrays.items():
-            self.arrays[name] = np.ascontiguousarray(array)
-            self.run[name] = self.arrays[name].ctypes.data
+            self.arrays[name] = held = np.ascontiguousarray(array)
+            self.run[name] = held.ctypes.data if held.size else 0  # most arrays of most runs are empty
 
     def bind_alike(self, n: int, kind: type, *names: str) -> None:
         """Bind arrays of n zeros each, in one block of memory."""
