@@ -231,6 +231,32 @@ def test_friction_that_holds_gives_way_at_the_instant_that_asks_for_more():
     assert run.ledger.relative_error_max < 1e-9
 
 
+@pytest.mark.parametrize("compiled", [True, False])
+def test_limits_progress_and_interruption_hold_between_instants(compiled):
+    """However few steps lie between two instants, the time is reported, limits end the run, and so does what progress raises."""
+    t_end = 5e4 if compiled else 200.0
+    system = controlled(lambda t, q, v, measured, memory: -0.0 * q["arm.angle"], compiled=compiled)
+    told: list[float] = []
+    run = pl.simulate(system, t_end, save=[0.0], progress=lambda t, t_end: told.append(t), max_seconds=0.5)
+    assert not run.ok and "0.5 s of computing time was used up" in run.message and len(told) > 3
+    assert told == sorted(told) and run.stats["wall_s"] < 2.0
+
+    def press(t: float, t_end: float) -> None:
+        raise KeyboardInterrupt
+
+    stopped = pl.simulate(system, t_end, save=[0.0], progress=press)
+    assert stopped.interrupted and not stopped.ok and stopped.final_state.t < t_end
+
+
+def test_breakpoints_are_no_way_past_the_limits():
+    system = plant()
+    edges = np.arange(1.0, 20_000.0)
+    system.drive("motor", "arm.angle", pl.Formula(lambda t, q, v: -0.0 * q["arm.angle"], breakpoints=edges * 0.01))
+    told: list[float] = []
+    run = pl.simulate(system, 200.0, save=[0.0], progress=lambda t, t_end: told.append(t), max_seconds=0.05, method=pl.RK4(1e-3))
+    assert not run.ok and "computing time was used up" in run.message and told
+
+
 def test_an_ensemble_and_other_formulations_go_along():
     gain = pl.Parameter("gain", KP)
     system = controlled(lambda t, q, v, measured, memory: -gain * q["arm.angle"] - KD * v["arm.angle"])
