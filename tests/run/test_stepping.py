@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import math
 import pickle
@@ -381,6 +382,16 @@ def test_a_stiff_run_turns_though_its_inputs_change_at_every_step():
     result = run.result()
     assert result.stats["steps_of"]["Radau9"] > result.stats["steps_of"]["DOP853"]
     assert result.ledger.relative_error_max <= 1e-9
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_run_is_not_copied_but_its_state_is(two_links, copied):
+    """Two runs on one integrator would advance each other."""
+    run = pl.start(two_links)
+    run.step(DT)
+    with pytest.raises(pl.ModelError, match=r"must not be copied or pickled, .*: save\(\) gives its state .* restore\(\)"):
+        copied(run)
+    run.step(DT)
 
 
 def test_a_copy_of_another_mechanism_is_refused(two_links):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
@@ -602,11 +601,16 @@ class System:
 
     def snapshot(self) -> Self:
         """A copy of the System as it is now; parts added to the original later do not appear in the copy."""
-        taken = copy.copy(self)
+        taken = object.__new__(type(self))
         for name, value in vars(self).items():
-            if isinstance(value, dict):
-                setattr(taken, name, dict(value))
+            setattr(taken, name, dict(value) if isinstance(value, dict) else value)
         return taken
+
+    __copy__ = snapshot
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """As a snapshot: parts never change, and a parameter must stay the same object in all of them."""
+        return self.snapshot()
 
     @property
     def parameters(self) -> dict[str, Parameter]:

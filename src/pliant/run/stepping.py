@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -275,6 +275,10 @@ class SteppedRun:
         self._begin()
         y = self._stepper.row.copy()
         return Observation(self._traced, self._t, y, self._observer(self._t, y, self._stepper.p))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        why = "because copies would share one integrator: save() gives its state as a value, which restore() of another run takes"
+        raise ModelError.of("SteppedRun", "run", f"must not be copied or pickled, {why}", self)
 
     def __repr__(self) -> str:
         return f"<SteppedRun {self._traced.system.name!r} at t = {self._t:.10g} s>"
