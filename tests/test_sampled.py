@@ -384,3 +384,34 @@ def test_what_is_wrong_is_said(case):
 
 def test_it_is_told_of():
     assert "sampled ctrl: u every 0.01 s, delayed by 0.015 s" in str(controlled(delay=1.5 * H))
+
+
+@pytest.mark.parametrize("trouble", [KeyError("nope"), ValueError("bad"), RuntimeError("lost"), TypeError("no")])
+def test_a_controller_that_fails_ends_the_run_with_what_was_computed(trouble):
+    def late(t, q, v, measured, memory):
+        if t > 0.15:
+            raise trouble
+        return feedback(t, q, v, measured, memory)
+
+    run = pl.simulate(controlled(late, compiled=False), 0.5, save=H, method=PRECISE)
+    assert not run.ok and not run.interrupted and run.final_state.t == pytest.approx(0.16)
+    assert run.message.startswith("a controller that Python runs failed at t = 0.16 s: Python update 'test_a_controller_that")
+    assert "of sampled 'ctrl': must" in run.message and str(trouble) in run.message
+    whole = pl.simulate(controlled(compiled=False), 0.15, save=H, method=PRECISE)
+    assert np.array_equal(run.time, whole.time) and np.allclose(run["arm.angle"], whole["arm.angle"], rtol=0.0, atol=1e-12)
+
+
+def test_a_controller_that_fails_at_once_is_an_error_and_one_that_is_interrupted_is_no_failure():
+    def failing(trouble, t_fail):
+        def update(t, q, v, measured, memory):
+            if t >= t_fail:
+                raise trouble
+            return 0.0
+
+        return controlled(update, compiled=False)
+
+    with pytest.raises(pl.ModelError, match=r"of sampled 'ctrl': must have a value .KeyError: 'nope'") as error:
+        pl.simulate(failing(KeyError("nope"), 0.0), 0.5)
+    assert isinstance(error.value.__cause__, KeyError)
+    run = pl.simulate(failing(KeyboardInterrupt(), 0.1), 0.5, save=H)
+    assert run.interrupted and run.final_state.t == pytest.approx(0.1)

@@ -371,6 +371,10 @@ class Stepper:
         finally:
             self._seconds = perf_counter() - self._begun
 
+    def outcome(self, status: Status) -> Outcome:
+        """How the march ended, or its present status."""
+        return self._outcome(status)
+
     def _tell(self, progress: Callable[[float], object] | None, now: float) -> None:
         """Report the time that was reached, if the last report is half a portion of computing ago."""
         if progress is not None and now - self._told >= 0.5 * PIECE:
