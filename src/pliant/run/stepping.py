@@ -489,6 +489,9 @@ class SteppedRun:
         check.instance("restore", "saved", saved, SavedRun, "a SavedRun, as returned by save()")
         if self._stream is not None:
             raise ModelError.of("restore", "saved", "must not be given to a run with to=, whose rows are in their file", saved)
+        if self._record and saved._last is None:
+            rule = "must come from a run with its rows in memory (record=True, no to=), because this one keeps rows"
+            raise ModelError.of("restore", "saved", rule, saved)
         self._go_on_from("restore", saved)
 
     def _go_on_from(self, caller: str, saved: SavedRun) -> None:
