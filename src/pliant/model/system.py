@@ -597,7 +597,9 @@ class System:
         compiled=False: Python calls update with plain numbers, for code that cannot be traced; this is slower.
         """
         self._check_new_name(name)
-        self.controllers[name] = controller(name, period, update, outputs, start or {}, delay, compiled)
+        self.controllers[name] = controller(
+            name, period, update, outputs, check.mapping(f"sampled {name!r}", "start", start), delay, compiled
+        )
 
     def snapshot(self) -> Self:
         """A copy of the System as it is now; parts added to the original later do not appear in the copy."""
@@ -780,11 +782,12 @@ def _driven(link: Link) -> list[str]:
 
 def _initial(part: str, label: str, modes: Sequence[str], given: Mapping[str, float] | None) -> dict[str, float]:
     """Initial values, or initial rates, of modes."""
-    for name in given or {}:
+    given = check.mapping(part, label, given)
+    for name in given:
         if name not in modes:
             rule = f"must name modes out of {list(modes)}{check.did_you_mean(name, modes)}"
             raise ModelError.of(part, label, rule, name)
-    return {name: check.number(part, f"{label}[{name!r}]", value) for name, value in (given or {}).items()}
+    return {name: check.number(part, f"{label}[{name!r}]", value) for name, value in given.items()}
 
 
 def _held(made: Closure) -> str:
