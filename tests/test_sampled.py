@@ -231,6 +231,32 @@ def test_friction_that_holds_gives_way_at_the_instant_that_asks_for_more():
     assert run.ledger.relative_error_max < 1e-9
 
 
+@pytest.mark.parametrize("compiled", [True, False])
+def test_limits_progress_and_interruption_hold_between_instants(compiled):
+    """However few steps lie between two instants, the time is reported, limits end the run, and so does what progress raises."""
+    t_end = 5e4 if compiled else 200.0
+    system = controlled(lambda t, q, v, measured, memory: -0.0 * q["arm.angle"], compiled=compiled)
+    told: list[float] = []
+    run = pl.simulate(system, t_end, save=[0.0], progress=lambda t, t_end: told.append(t), max_seconds=0.5)
+    assert not run.ok and "0.5 s of computing time was used up" in run.message and len(told) > 3
+    assert told == sorted(told) and run.stats["wall_s"] < 2.0
+
+    def press(t: float, t_end: float) -> None:
+        raise KeyboardInterrupt
+
+    stopped = pl.simulate(system, t_end, save=[0.0], progress=press)
+    assert stopped.interrupted and not stopped.ok and stopped.final_state.t < t_end
+
+
+def test_breakpoints_are_no_way_past_the_limits():
+    system = plant()
+    edges = np.arange(1.0, 20_000.0)
+    system.drive("motor", "arm.angle", pl.Formula(lambda t, q, v: -0.0 * q["arm.angle"], breakpoints=edges * 0.01))
+    told: list[float] = []
+    run = pl.simulate(system, 200.0, save=[0.0], progress=lambda t, t_end: told.append(t), max_seconds=0.05, method=pl.RK4(1e-3))
+    assert not run.ok and "computing time was used up" in run.message and told
+
+
 def test_an_ensemble_and_other_formulations_go_along():
     gain = pl.Parameter("gain", KP)
     system = controlled(lambda t, q, v, measured, memory: -gain * q["arm.angle"] - KD * v["arm.angle"])
@@ -358,3 +384,34 @@ def test_what_is_wrong_is_said(case):
 
 def test_it_is_told_of():
     assert "sampled ctrl: u every 0.01 s, delayed by 0.015 s" in str(controlled(delay=1.5 * H))
+
+
+@pytest.mark.parametrize("trouble", [KeyError("nope"), ValueError("bad"), RuntimeError("lost"), TypeError("no")])
+def test_a_controller_that_fails_ends_the_run_with_what_was_computed(trouble):
+    def late(t, q, v, measured, memory):
+        if t > 0.15:
+            raise trouble
+        return feedback(t, q, v, measured, memory)
+
+    run = pl.simulate(controlled(late, compiled=False), 0.5, save=H, method=PRECISE)
+    assert not run.ok and not run.interrupted and run.final_state.t == pytest.approx(0.16)
+    assert run.message.startswith("a controller that Python runs failed at t = 0.16 s: Python update 'test_a_controller_that")
+    assert "of sampled 'ctrl': must" in run.message and str(trouble) in run.message
+    whole = pl.simulate(controlled(compiled=False), 0.15, save=H, method=PRECISE)
+    assert np.array_equal(run.time, whole.time) and np.allclose(run["arm.angle"], whole["arm.angle"], rtol=0.0, atol=1e-12)
+
+
+def test_a_controller_that_fails_at_once_is_an_error_and_one_that_is_interrupted_is_no_failure():
+    def failing(trouble, t_fail):
+        def update(t, q, v, measured, memory):
+            if t >= t_fail:
+                raise trouble
+            return 0.0
+
+        return controlled(update, compiled=False)
+
+    with pytest.raises(pl.ModelError, match=r"of sampled 'ctrl': must have a value .KeyError: 'nope'") as error:
+        pl.simulate(failing(KeyError("nope"), 0.0), 0.5)
+    assert isinstance(error.value.__cause__, KeyError)
+    run = pl.simulate(failing(KeyboardInterrupt(), 0.1), 0.5, save=H)
+    assert run.interrupted and run.final_state.t == pytest.approx(0.1)

@@ -15,6 +15,8 @@ from typing import Any, NamedTuple, Protocol, TypeVar, overload
 
 import numpy as np
 
+from pliant.errors import ModelError, PliantError
+
 Scalar = Any  # a number, an array or a traced scalar
 Own = TypeVar("Own", bound="Arithmetic")
 Item = TypeVar("Item", covariant=True)
@@ -285,7 +287,52 @@ def below(x: Scalar, corner: Scalar) -> Scalar:
 def call_law(function: Callable[..., Scalar], *arguments: Scalar) -> Scalar:
     """function(*arguments) of a law of the user's own; in a run its comparisons are events, as those in formulas are."""
     call = next((x.call_law for x in arguments if hasattr(x, "call_law")), None)
-    return function(*arguments) if call is None else call(function, arguments)
+    return called(function, *arguments, kind="law") if call is None else call(function, arguments)
+
+
+# Names in a formula that indicate that it reads a table.
+TABLES = {"interp", "interp1d", "CubicSpline", "PchipInterpolator", "Akima1DInterpolator", "searchsorted"}
+PYTHON = "Python update"  # the kind of function that is called with plain numbers during a run
+TABLE = "a table is pl.PiecewiseLinear(times=..., values=...), smooth: pl.MotionTable, given instead of a formula or called in one"
+
+
+def called(function: Any, *arguments: Any, kind: str = "formula", of: str = "", number: bool = True) -> Any:
+    """A user's function of these values. What goes wrong inside, or with what it returns, is an error that names the function.
+
+    of: whose function it is, in words. number: whether it returns one number; else the caller checks what it returns.
+    """
+    part = f"{kind} {name_of(function)!r}{of}"
+    try:
+        value = function(*arguments)
+    except PliantError:
+        raise
+    except TypeError as trouble:
+        rule = "must be arithmetic on scalars" if kind != PYTHON else "must return numbers"
+        advice = TABLE if _names_in(function) & TABLES else str(trouble)
+        raise ModelError(f"{part}: {rule}: {advice}") from trouble
+    except (ValueError, ArithmeticError) as trouble:  # such as a root of a negative number, or a division by zero
+        raise ModelError(f"{part}: must have a value ({trouble})") from trouble
+    except Exception as trouble:
+        raise ModelError(f"{part}: must have a value ({type(trouble).__name__}: {trouble})") from trouble
+    if number:
+        check_returned(part, value)
+    return value
+
+
+def check_returned(part: str, value: Any) -> None:
+    """Refuse what a user's function returned instead of a number."""
+    if not hasattr(value, "__rmul__") or isinstance(value, (str, bytes, list, tuple, complex)):
+        raise ModelError.of(part, "value", "must be a number", value)
+
+
+def _names_in(function: Any) -> set[str]:
+    code = getattr(function, "__code__", None)
+    return set() if code is None else {*code.co_names, *code.co_freevars}
+
+
+def name_of(function: Any) -> str:
+    """A formula in words: its text, or the name of its function."""
+    return getattr(function, "text", "") or getattr(function, "__qualname__", repr(function))
 
 
 FUNCTIONS: dict[str, Callable[..., Scalar]] = {

@@ -218,7 +218,7 @@ def test_a_formula_without_a_value_for_a_parameter_is_refused_by_its_text() -> N
     with pytest.raises(pl.ModelError, match=r"formula 'sqrt\(1 - a\)': must have a value, but has none at a = 1\.5"):
         pl.simulate(system, 0.1, parameters={"a": 1.5})
     formula = model("a: 0.5", more="drives: {m: {coordinate: arm.angle, effort: t*sqrt(2 - a)}}")
-    with pytest.raises(pl.ModelError, match=r"formula 't\*sqrt\(2 - a\)': must have a value"):
+    with pytest.raises(pl.ModelError, match=r"formula 't\*sqrt\(2 - a\)' of 'm': must have a value"):
         pl.simulate(formula, 0.1, parameters={"a": 2.5})
 
 

@@ -1,5 +1,7 @@
 """A system prints itself and counts what it has."""
 
+import copy
+
 import pytest
 
 import mechanisms
@@ -45,3 +47,13 @@ def test_a_chain_longer_than_pythons_stack_prints_itself():
     assert len(lines) == 3 + 1100
     assert [line.split("└─ ")[1].split(":")[0] for line in lines[3:]] == list(system.links)
     assert max(map(len, lines)) < 300
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pl.System.snapshot])
+def test_a_copy_is_a_system_of_its_own_with_the_same_parameters(copied):
+    system = pl.System("s", (0, 0))
+    system.add("a", pl.RigidBody(mass=pl.Parameter("m", 1.0), inertia=1.0), joint=pl.Revolute())
+    same = copied(system)
+    assert same == system and same.parameters["m"] is system.parameters["m"]
+    same.add("b", pl.RigidBody(mass=1.0, inertia=1.0), joint=pl.Revolute())
+    assert "b" not in system.links and list(same.links) == ["a", "b"]

@@ -3,6 +3,7 @@
 import math
 import re
 
+import numpy as np
 import pytest
 
 import pliant as pl
@@ -40,6 +41,14 @@ WRONG = {
     "a huge section": (lambda: pl.Section.tube(1e200, 1.0), "Section.tube: outer must have a magnitude <= 1e+60 m, got 1e+200"),
     "a huge beam": (lambda: beam(length=1e160), "Beam: length must have a magnitude <= 1e+60 m, got 1e+160"),
     "a whole number no float holds": (lambda: body(mass=10**400), "RigidBody: mass must be a finite number in kg, got inf"),
+    "a parameter no float holds": (lambda: pl.Parameter("a", 10**400), "parameter 'a': value must be a finite number, got 1"),
+    "gravity in an array of nothing": (lambda: pl.System("s", np.array("x")), "gravity must be 2 or 3 numbers in m/s^2, got array"),
+    "gravity in bytes": (lambda: pl.System("s", b"ab"), "system 's': gravity must be 2 or 3 numbers in m/s^2, got b'ab'"),
+    "frames as a list": (lambda: body(frames=[1]), "RigidBody: frames must be a mapping of names and values, got [1]"),
+    "initial as a number": (lambda: system(b={"body": body(), "joint": pl.Weld(), "initial": 3}), "initial must be a mapping"),
+    "start as text": (lambda: system().sampled("c", 0.1, lambda *a: 0.0, "u", start="abc"), "sampled 'c': start must be a mapping"),
+    "a table of nothing": (lambda: pl.PiecewiseLinear(None, [0, 1]), "PiecewiseLinear: times must be a list of numbers, got None"),
+    "one breakpoint": (lambda: pl.Formula(lambda t, q, v: t, breakpoints=3), "breakpoints must be a list of numbers, got 3"),
     "a huge inertia of a rod": (lambda: pl.RigidBody.rod(1e59, 1e59), "RigidBody: inertia[1] must have a magnitude <= 1e+60"),
     "a name that clears the screen": (lambda: system(**{"a\x1b[2Jb": {"body": body(), "joint": pl.Weld()}}),
                                       r"system 's': name must not contain control characters, got 'a\x1b[2Jb'"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import math
 import pickle
@@ -381,6 +382,42 @@ def test_a_stiff_run_turns_though_its_inputs_change_at_every_step():
     result = run.result()
     assert result.stats["steps_of"]["Radau9"] > result.stats["steps_of"]["DOP853"]
     assert result.ledger.relative_error_max <= 1e-9
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_run_is_not_copied_but_its_state_is(two_links, copied):
+    """Two runs on one integrator would advance each other."""
+    run = pl.start(two_links)
+    run.step(DT)
+    with pytest.raises(pl.ModelError, match=r"must not be copied or pickled, .*: save\(\) gives its state .* restore\(\)"):
+        copied(run)
+    run.step(DT)
+
+
+def test_what_a_run_gives_is_compared_and_copied_or_says_why_not(two_links):
+    run = pl.start(two_links)
+    run.step(DT)
+    seen, saved = run.observe(), run.save()
+    assert seen == run.observe() == copy.copy(seen) == copy.deepcopy(seen) and seen != {} and len({seen, saved}) == 2
+    assert saved == run.save() == pickle.loads(pickle.dumps(saved)) and saved != 1
+    with pytest.raises(pl.ModelError, match=r"observation: values must not be pickled: dict\(observation\)"):
+        pickle.dumps(seen)
+    assert pickle.loads(pickle.dumps(dict(seen)))["q"] == pytest.approx(run.q)
+    assert copy.copy(two_links) is copy.deepcopy(two_links) is two_links
+    with pytest.raises(pl.ModelError, match=r"Compiled: system must not be pickled: pickle the System, .*, got 'arm'"):
+        pickle.dumps(two_links)
+    run.step(DT)
+    assert seen != run.observe() and saved != run.save()
+
+
+def test_a_state_without_rows_is_no_state_of_a_run_that_keeps_them(two_links):
+    bare, kept = pl.start(two_links, record=False), pl.start(two_links)
+    bare.step(DT)
+    with pytest.raises(pl.ModelError, match="restore: saved must come from a run with its rows in memory"):
+        kept.restore(bare.save())
+    kept.step(DT)
+    bare.restore(kept.save())
+    assert len(kept.result().time) == 2
 
 
 def test_a_copy_of_another_mechanism_is_refused(two_links):

@@ -116,6 +116,7 @@ def test_a_simulation_that_was_killed_goes_on_to_the_same_rows(here, tmp_path, m
     assert os.listdir(tmp_path) == ["run.nc"]
 
 
+<<<<<<< HEAD
 def test_a_damaged_state_is_refused_and_so_are_other_instants_of_as_many_rows(here, tmp_path):
     leave_unfinished("simulate", tmp_path)
     state = tmp_path / "run.unfinished.nc.state"
@@ -134,3 +135,46 @@ def test_rows_that_runs_killed_before_their_first_state_have_left_are_deleted_wh
     (tmp_path / "other.unfinished.nc").write_bytes(b"rows")
     pl.simulate(here["made"](True), 0.6, save=1e-3, to="run.nc", resume=True)
     assert sorted(os.listdir(tmp_path)) == ["other.unfinished.nc", "run.nc"]
+=======
+CONTROLLED = """
+import os, signal, sys
+import pliant as pl
+from pliant.run import row_sinks
+
+def made(compiled):
+    system = pl.System("held", gravity=(0.0, -9.81))
+    system.add("arm", pl.RigidBody.rod(0.5, 1.0), joint=pl.Revolute(angle=0.4))
+    def update(t, q, v, measured, memory):
+        return {"u": -0.1 * v["arm.angle"]}
+    system.sampled("slow", 0.01, update, outputs="u", compiled=compiled)
+    system.drive("motor", "arm.angle", lambda t, q, v: q["slow.u"])
+    return system
+"""
+STOPPED = """
+row_sinks.KEEP_EVERY, row_sinks.KEEP_SHARE = 0.0, 0.0
+def kill(t, t_end):
+    if t > 0.2 * t_end and os.path.exists("run.unfinished.nc.state"):
+        os.kill(os.getpid(), signal.SIGKILL)
+compiled, t_end = sys.argv[1] == "compiled", float(sys.argv[2])
+pl.simulate(made(compiled), t_end, save=0.01, to="run.nc", progress=kill)
+"""
+
+
+@pytest.mark.parametrize(("kind", "t_end"), [("compiled", 2000.0), ("python", 60.0)])
+def test_between_instants_the_state_is_kept_and_a_killed_run_goes_on_to_the_same_rows(kind, t_end, tmp_path, monkeypatch):
+    """Few pieces of time enter the loop at once, so that it hardly ever ends with its own portion of computing."""
+    killed = subprocess.run([sys.executable, "-c", CONTROLLED + STOPPED, kind, str(t_end)], cwd=tmp_path)
+    assert killed.returncode == -signal.SIGKILL
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Callable[..., Any]] = {}
+    exec(CONTROLLED, names)
+    system, reached = names["made"](kind == "compiled"), list[float]()
+    monkeypatch.setattr(stepper, "PIECE", 0.0)
+    resumed = pl.simulate(system, t_end, save=0.01, to="run.nc", resume=True, progress=lambda t, t_end: reached.append(t))
+    monkeypatch.undo()
+    whole = pl.simulate(system, t_end, save=0.01)
+    assert reached[0] > 0.0 and reached == sorted(reached)
+    assert np.array_equal(np.asarray(resumed.time), whole.time) and np.array_equal(resumed["arm.angle"], whole["arm.angle"])
+    assert np.array_equal(np.asarray(resumed.values["work"]), whole.values["work"])
+    assert os.listdir(tmp_path) == ["run.nc"]
+>>>>>>> mend

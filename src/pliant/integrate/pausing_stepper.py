@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 from pliant.integrate.compiled_loops import compiled_loop
 from pliant.integrate.memory.memory import Floats
 from pliant.integrate.memory.run_record import RECORDS, RUN
-from pliant.integrate.status import AGAIN, FULL, PAUSED, Status
-from pliant.integrate.stepper import Located, Outcome, Save, Stepper
+from pliant.integrate.status import AGAIN, FULL, PAUSED
+from pliant.integrate.stepper import Located, Save, Stepper
 
 # Offsets in the record
 _T, _T_STOP, _NEXT_SAVE, _N_ROWS, _PAUSING, _HORIZON, _ENTERING, _WAITING, _RESTART = (
@@ -52,10 +52,6 @@ class PausingStepper(Stepper):
     def waits_until(self) -> float:
         """The end of the waiting step, s."""
         return float(self._run["waiting_t"])
-
-    def outcome(self, status: Status) -> Outcome:
-        """How the march ended, or its present status."""
-        return self._outcome(status)
 
     def enter(self, head: Floats) -> None:
         """Begin a piece of time at the present time, with this head of p."""

@@ -47,6 +47,7 @@ class Status(Enum):
         "the run became unstable at t = {t} s: in the next step of {h} s the state grows by energy that no source supplies; use a "
         "shorter step, or a method with error control"
     )
+    STOPPED_BY_PYTHON = "a controller that Python runs failed at t = {t} s"
     INTERRUPTED = "the run was interrupted from outside at t = {t} s"
 
     def sentence(self, **fields: object) -> str:

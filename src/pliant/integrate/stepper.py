@@ -271,6 +271,7 @@ class Stepper:
         self._flushed = {name: {} for name in _BUFFERS}
         self._located, self._seconds = [], 0.0
         self._begun: float | None = None
+        self._told = perf_counter()  # when progress was last reported
         self._sink, self._windows, self._planned = None, None, 0
         self._memory.set(bare=0, pausing=0)
         self._plan_rows(t0, save)
@@ -338,9 +339,15 @@ class Stepper:
         self._memory.enter_pieces(pieces.ends, pieces.heads, pieces.due, pieces.tail)
         if saved is not None:
             self.restore(saved)
-        reported = perf_counter()
-        self._begun = reported - self._seconds if self._begun is None else self._begun
+        now = perf_counter()
+        self._begun = now - self._seconds if self._begun is None else self._begun
+        self._seconds = now - self._begun
         try:
+            # asked here as well, because each call may end at its pieces before a portion of computing is over
+            self._tell(progress, now)
+            if self._seconds >= self._max_seconds:
+                self._take_waiting_step(loop)
+                return self._outcome(Status.OUT_OF_TIME)
             code = GO_ON
             while code in AGAIN:
                 code = self._piece(loop)
@@ -351,9 +358,8 @@ class Stepper:
                 self._serve(code)
                 now = perf_counter()
                 self._seconds = now - self._begun
-                if code in AGAIN and progress is not None and now - reported >= 0.5 * PIECE:
-                    progress(self.t)
-                    reported = now
+                if code in AGAIN:
+                    self._tell(progress, now)
                 # checked however the portion ended, because a run may do nothing but stop at events
                 if self._seconds >= self._max_seconds and (code in AGAIN or STATUS_OF_CODE[code] is Status.EVENT):
                     self._take_waiting_step(loop)
@@ -364,6 +370,16 @@ class Stepper:
             return self._outcome(Status.INTERRUPTED)
         finally:
             self._seconds = perf_counter() - self._begun
+
+    def outcome(self, status: Status) -> Outcome:
+        """How the march ended, or its present status."""
+        return self._outcome(status)
+
+    def _tell(self, progress: Callable[[float], object] | None, now: float) -> None:
+        """Report the time that was reached, if the last report is half a portion of computing ago."""
+        if progress is not None and now - self._told >= 0.5 * PIECE:
+            progress(self.t)
+            self._told = now
 
     def hold(self, values: Floats) -> None:
         """Set the outputs of the next update that has no kernel."""

@@ -100,12 +100,17 @@ def visible(part: str, field: str, value: str) -> str:
 
 
 def numbers(part: str, field: str, value: Any, length: int, unit: str = "") -> tuple[float, ...]:
-    if isinstance(value, str) or not isinstance(value, Iterable):
-        raise ModelError.of(part, field, f"must be {length} numbers{_in(unit)}", value)
-    items = list(value)
+    items = listed(part, field, value, f"must be {length} numbers{_in(unit)}")
     if len(items) != length:
         raise ModelError.of(part, field, f"must be {length} numbers{_in(unit)}", value)
     return tuple(number(part, f"{field}[{k}]", item, unit) for k, item in enumerate(items))
+
+
+def listed(part: str, field: str, value: Any, rule: str = "must be a list of numbers") -> list[Any]:
+    """The items of a list, a tuple or an array, not of a text or of one number in an array."""
+    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable) or getattr(value, "ndim", 1) == 0:
+        raise ModelError.of(part, field, rule, value)
+    return list(value)
 
 
 def several(value: Any) -> TypeGuard[Sequence[Any]]:
@@ -115,9 +120,10 @@ def several(value: Any) -> TypeGuard[Sequence[Any]]:
 
 def vector(part: str, field: str, value: Any, unit: str = "") -> Vector:
     """Three numbers; a pair gets z = 0."""
-    if isinstance(value, str) or not isinstance(value, Iterable) or len(list(value)) not in (2, 3):
-        raise ModelError.of(part, field, f"must be 2 or 3 numbers{_in(unit)}", value)
-    items = list(value)
+    rule = f"must be 2 or 3 numbers{_in(unit)}"
+    items = listed(part, field, value, rule)
+    if len(items) not in (2, 3):
+        raise ModelError.of(part, field, rule, value)
     clean = numbers(part, field, items, len(items), unit)
     return (clean[0], clean[1], clean[2] if len(clean) == 3 else 0.0)
 

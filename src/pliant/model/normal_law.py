@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
 from pliant.errors import ModelError
 from pliant.model import check
+from pliant.model.parameter import expression_of
 from pliant.scalar import Scalar, call_law, exp
 
 # m/s. d'/d0' is undefined for a contact that begins at rest, so lower entry speeds count as this floor. A contact that begins at a
@@ -24,6 +26,7 @@ from pliant.scalar import Scalar, call_law, exp
 # makes the contact stiffer at rest (damping ratio ~ 1/floor).
 ENTRY_FLOOR = 1e-3
 REST_SPEED = 1e-4  # m/s: a slower approach of an impulsive contact ends at rest; under gravity its rebound would rise by 0.5 nm
+SAMPLED_DEPTHS = (1e-6, 1e-4, 1e-2)  # m, at which the sign of a user's law is looked at; forces of adhesion act at small ones
 IMPACT_KINDS = ("newton", "poisson")
 
 
@@ -439,6 +442,19 @@ class CustomNormal(NormalLaw):
             raise ModelError.of("CustomNormal", "function", rule, self.function)
         if self.energy is not None and not callable(self.energy):
             raise ModelError.of("CustomNormal", "energy", "must be a function of depth or None", self.energy)
+        if not self.pulls:
+            self._check_that_it_pushes()
+
+    def _check_that_it_pushes(self) -> None:
+        """Refuse a force of the wrong sign: clamped at zero, it would let bodies fall through each other without a word."""
+        forces = []
+        for depth in SAMPLED_DEPTHS:
+            with suppress(Exception):  # what goes wrong inside is reported when the law is traced
+                force = self.function(depth, 0.0, ENTRY_FLOOR)
+                forces.append(float(getattr(expression_of(force), "value", force)))
+        if forces and max(forces) < 0.0:
+            rule = f"must give a force >= 0 N at rest at some depth, such as {depth} m, or pulls must be True"
+            raise ModelError.of("CustomNormal", "function", rule, forces[-1])
 
     def force(self, depth: Scalar, rate: Scalar, entry_speed: Scalar) -> Scalar:
         return call_law(self.function, depth, rate, entry_speed)

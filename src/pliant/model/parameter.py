@@ -299,6 +299,10 @@ def _untied(x: Any) -> Any:
 
 
 def _finite(part: str, field: str, value: Any, unit: str | None) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+    try:
+        clean = math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
+    except OverflowError:  # an integer or a fraction beyond the range of floats
+        clean = math.inf
+    if not math.isfinite(clean):
         raise ModelError.of(part, field, f"must be a finite number{f' in {unit}' if unit else ''}", value)
-    return float(value)
+    return clean

@@ -88,7 +88,7 @@ class RigidBody:
         object.__setattr__(self, "tip", check.vector(part, "tip", self.tip, "m"))
         frames = {
             check.identifier(part, "frames", name): check.vector(part, f"frames[{name!r}]", point, "m")
-            for name, point in self.frames.items()
+            for name, point in check.mapping(part, "frames", self.frames).items()
         }
         for reserved in (ROOT, TIP):
             if reserved in frames:

@@ -249,7 +249,10 @@ def prescribed(part: str, field: str, value: Any) -> PrescribedMotion:
 
 def _breakpoints(part: str, formula: Formula | Prescribed) -> tuple[float, ...]:
     """The given breakpoints and those of a function that has its own, unsorted: parameters may change their order."""
-    times = tuple(check.number(part, f"breakpoints[{k}]", b, "s") for k, b in enumerate(formula.breakpoints))
+    times = tuple(
+        check.number(part, f"breakpoints[{k}]", b, "s")
+        for k, b in enumerate(check.listed(part, "breakpoints", formula.breakpoints))
+    )
     own = getattr(formula.function, "breakpoints", None)
     if own is None:
         check.increasing(part, "breakpoints", times)
@@ -259,8 +262,8 @@ def _breakpoints(part: str, formula: Formula | Prescribed) -> tuple[float, ...]:
 
 
 def _check_table(part: str, table: Any) -> None:
-    times = tuple(check.number(part, f"times[{k}]", t, "s") for k, t in enumerate(table.times))
-    values = tuple(check.number(part, f"values[{k}]", v) for k, v in enumerate(table.values))
+    times = tuple(check.number(part, f"times[{k}]", t, "s") for k, t in enumerate(check.listed(part, "times", table.times)))
+    values = tuple(check.number(part, f"values[{k}]", v) for k, v in enumerate(check.listed(part, "values", table.values)))
     if not times:
         raise ModelError.of(part, "times", "must contain at least one time", table.times)
     if len(times) != len(values):

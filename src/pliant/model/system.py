@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
@@ -598,15 +597,22 @@ class System:
         compiled=False: Python calls update with plain numbers, for code that cannot be traced; this is slower.
         """
         self._check_new_name(name)
-        self.controllers[name] = controller(name, period, update, outputs, start or {}, delay, compiled)
+        self.controllers[name] = controller(
+            name, period, update, outputs, check.mapping(f"sampled {name!r}", "start", start), delay, compiled
+        )
 
     def snapshot(self) -> Self:
         """A copy of the System as it is now; parts added to the original later do not appear in the copy."""
-        taken = copy.copy(self)
+        taken = object.__new__(type(self))
         for name, value in vars(self).items():
-            if isinstance(value, dict):
-                setattr(taken, name, dict(value))
+            setattr(taken, name, dict(value) if isinstance(value, dict) else value)
         return taken
+
+    __copy__ = snapshot
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """As a snapshot: parts never change, and a parameter must stay the same object in all of them."""
+        return self.snapshot()
 
     @property
     def parameters(self) -> dict[str, Parameter]:
@@ -776,11 +782,12 @@ def _driven(link: Link) -> list[str]:
 
 def _initial(part: str, label: str, modes: Sequence[str], given: Mapping[str, float] | None) -> dict[str, float]:
     """Initial values, or initial rates, of modes."""
-    for name in given or {}:
+    given = check.mapping(part, label, given)
+    for name in given:
         if name not in modes:
             rule = f"must name modes out of {list(modes)}{check.did_you_mean(name, modes)}"
             raise ModelError.of(part, label, rule, name)
-    return {name: check.number(part, f"{label}[{name!r}]", value) for name, value in (given or {}).items()}
+    return {name: check.number(part, f"{label}[{name!r}]", value) for name, value in given.items()}
 
 
 def _held(made: Closure) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.errors import ModelError
 from pliant.results.reading import find
 from pliant.results.table import QUANTITIES
 from pliant.trace.layout import POSITIONS, PRESCRIBED_POSITIONS, PRESCRIBED_RATES, RATES, WORKS
@@ -30,6 +31,25 @@ class Observation(Mapping[str | tuple[str, ...], Any]):
 
     def __init__(self, traced: TracedSystem, t: float, y: Floats, observed: Floats) -> None:
         self._traced, self.t, self._y, self._observed = traced, t, y, observed
+
+    def __eq__(self, other: object) -> bool:
+        """Whether all numbers, and their names, are the same."""
+        if not isinstance(other, Observation):
+            return NotImplemented
+        same = self.t == other.t and self.labels == other.labels and np.array_equal(self._y, other._y, equal_nan=True)
+        return bool(same and np.array_equal(self._observed, other._observed, equal_nan=True))
+
+    __hash__ = object.__hash__  # by identity, because it contains arrays
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        rule = "must not be pickled: dict(observation) has the same arrays, and can be"
+        raise ModelError.of("observation", "values", rule, self.t)
+
+    def __copy__(self) -> Observation:
+        return Observation(self._traced, self.t, self._y.copy(), self._observed.copy())
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Observation:
+        return self.__copy__()
 
     @property
     def labels(self) -> Mapping[str, tuple[str, ...]]:

@@ -109,6 +109,16 @@ class Compiled:
     structure: CompiledStructure
     seconds: Mapping[str, float]  # s that each stage took: "import", "trace", "prepare", "compile"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        rule = "must not be pickled: pickle the System, and compile_system in the other process reads the same code from the cache"
+        raise ModelError.of("Compiled", "system", rule, self.traced.system.name)
+
+    def __copy__(self) -> Compiled:
+        return self  # nothing in it changes
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Compiled:
+        return self
+
     @property
     def rhs(self) -> MachineCode:
         return self.structure.code["rhs"]

@@ -49,7 +49,7 @@ def nodes_to(last: RowNode | None) -> list[RowNode]:
     return nodes[::-1]
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class SavedRun:
     """The state of a run at one time, for `SteppedRun.restore`; it can be pickled, and restored in another process."""
 
@@ -66,6 +66,12 @@ class SavedRun:
 
     def __repr__(self) -> str:
         return f"<SavedRun at t = {self.t:.10g} s>"
+
+    def __eq__(self, other: object) -> bool:
+        """Whether a run would go on in the same way from both, with the same rows before."""
+        return isinstance(other, SavedRun) and self.to_bytes() == other.to_bytes()
+
+    __hash__ = object.__hash__  # by identity, because it contains arrays
 
     def __reduce__(self) -> tuple[Callable[[bytes], SavedRun], tuple[bytes]]:
         return SavedRun.from_bytes, (self.to_bytes(),)

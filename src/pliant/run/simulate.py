@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import ModelError
+from pliant.errors import ModelError, PliantError
 from pliant.host.interrupts import Interrupts
 from pliant.host.stages import Stages, Tell, log
 from pliant.integrate.methods.method import METHODS, Auto, Method
@@ -356,6 +356,7 @@ class Run:
         self.gone_on = state
         self.columns = self.traced.layout.observed
         self.outcome: Outcome | None = None
+        self.trouble: PliantError | None = None  # what a controller that Python runs raised
         self.warnings: list[str] = list(self.traced.warnings)
         if not pieces.resolved and (self.traced.pairs or self.traced.system.conditions):  # otherwise the error control notices it
             self.warnings.append(_UNRESOLVED.format((t_end - t_start) / FINE_SAMPLES))
@@ -473,9 +474,23 @@ class Run:
                 if self.outcome.status is not Status.REACHED:
                     return
 
+<<<<<<< HEAD
     @cached_property
     def _mechanism(self) -> dict[str, str]:
         return mechanism_words(self)
+=======
+    def _sampled(self, first: int, last: int) -> NDArray[np.bool_] | None:
+        """What the loop does in these pieces, after Python's controllers have run; None if one of them has ended the run."""
+        try:
+            return self.sampling.due(first, last, self.stepper)
+        except KeyboardInterrupt:
+            self.outcome = self.stepper.outcome(Status.INTERRUPTED)
+        except PliantError as trouble:
+            if first == 0:  # nothing was computed that could be lost
+                raise
+            self.outcome, self.trouble = self.stepper.outcome(Status.STOPPED_BY_PYTHON), trouble
+        return None
+>>>>>>> mend
 
     def saved(self) -> SavedRun:
         """The present state, between two portions of computing."""
@@ -499,10 +514,9 @@ class Run:
             if last == 0:
                 yield PiecesOfTime(schedule.times[:1], table[:1], tail=any_due[:1])
                 continue
-            due, ends = (
-                schedule.due[first:last] if begun else self.sampling.due(first, last, self.stepper),
-                slice(first + 1, last + 1),
-            )
+            due, ends = schedule.due[first:last] if begun else self._sampled(first, last), slice(first + 1, last + 1)
+            if due is None:
+                return
             begun = False
             yield PiecesOfTime(schedule.times[ends], table[schedule.breaks[first:last]], due, any_due[ends])
 
@@ -546,6 +560,8 @@ class Run:
     def message(self) -> str:
         """How, when and why the run ended."""
         assert self.outcome is not None
+        if self.trouble is not None:
+            return f"{self.outcome.sentence}: {self.trouble}"
         if self.outcome.status is Status.CAME_OPEN:
             return _came_open(self.traced, self.outcome)
         if self.outcome.status is Status.EVENT:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -276,6 +276,10 @@ class SteppedRun:
         y = self._stepper.row.copy()
         return Observation(self._traced, self._t, y, self._observer(self._t, y, self._stepper.p))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        why = "because copies would share one integrator: save() gives its state as a value, which restore() of another run takes"
+        raise ModelError.of("SteppedRun", "run", f"must not be copied or pickled, {why}", self)
+
     def __repr__(self) -> str:
         return f"<SteppedRun {self._traced.system.name!r} at t = {self._t:.10g} s>"
 
@@ -485,6 +489,9 @@ class SteppedRun:
         check.instance("restore", "saved", saved, SavedRun, "a SavedRun, as returned by save()")
         if self._stream is not None:
             raise ModelError.of("restore", "saved", "must not be given to a run with to=, whose rows are in their file", saved)
+        if self._record and saved._last is None:
+            rule = "must come from a run with its rows in memory (record=True, no to=), because this one keeps rows"
+            raise ModelError.of("restore", "saved", rule, saved)
         self._go_on_from("restore", saved)
 
     def _go_on_from(self, caller: str, saved: SavedRun) -> None:

@@ -1,4 +1,4 @@
-"""User formulas on traced scalars: q and v by name; an operation that cannot be traced is reported as an error of the formula."""
+"""User formulas on traced scalars: q and v by name; what goes wrong in a formula is reported by `scalar.called`."""
 
 from __future__ import annotations
 
@@ -64,31 +64,3 @@ class NamedScalars(Mapping[str, Scalar]):
         """The same values with coordinates renamed; coordinates without a new name are hidden."""
         seen = {old: self._coordinates[new] for old, new in names.items() if new in self._coordinates}
         return NamedScalars(self._kind, seen, self._own, self._later, self._world, self._part)
-
-
-def called(function: Any, *arguments: Any) -> Scalar:
-    """Call a user's formula on traced scalars; an operation that they do not support is reported as an error of the formula."""
-    try:
-        return function(*arguments)
-    except TypeError as trouble:
-        advice = TABLE if _names_in(function) & TABLES else str(trouble)
-        raise ModelError(f"formula {name_of(function)!r}: must be arithmetic on scalars: {advice}") from trouble
-    except ModelError:
-        raise
-    except ValueError as trouble:  # such as a root or a logarithm of a negative number
-        raise ModelError(f"formula {name_of(function)!r}: must have a value ({trouble})") from trouble
-
-
-# Names in a formula that indicate that it reads a table.
-TABLES = {"interp", "interp1d", "CubicSpline", "PchipInterpolator", "Akima1DInterpolator", "searchsorted"}
-TABLE = "a table is pl.PiecewiseLinear(times=..., values=...), smooth: pl.MotionTable, given instead of a formula or called in one"
-
-
-def _names_in(function: Any) -> set[str]:
-    code = getattr(function, "__code__", None)
-    return set() if code is None else {*code.co_names, *code.co_freevars}
-
-
-def name_of(function: Any) -> str:
-    """A formula in words: its text, or the name of its function."""
-    return getattr(function, "text", "") or getattr(function, "__qualname__", repr(function))

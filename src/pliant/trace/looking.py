@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from pliant.codegen.tracer import Scalar, Tracer
-from pliant.errors import PliantError
 from pliant.model.captured import captured, globals_read, names_read
 from pliant.model.closure import FormulaClosure
 from pliant.model.frame import GROUND, Frame
@@ -37,7 +36,7 @@ def frames_read(system: System, values: Mapping[str, float]) -> tuple[Frame, ...
     tracer.lift = lambda x: evaluated(x, values) if expression_of(x) is not None else float(x)
     anything = _Anything(tracer, lambda place: found.setdefault(frame_of(system, place, values)))
     for function in asking:
-        with suppress(PliantError, TypeError, ValueError, ArithmeticError):  # reported when the formula is traced
+        with suppress(Exception):  # reported when the formula is traced
             _call(function, anything)
     return tuple(found)
 

@@ -15,7 +15,7 @@ from pliant.model.sampled import Sampled
 from pliant.model.system import System
 from pliant.results.components import component_names
 from pliant.results.table import OBSERVED
-from pliant.trace.formulas import called
+from pliant.scalar import PYTHON, called, check_returned
 
 SAMPLE, APPLY = "sample", "apply"
 
@@ -119,16 +119,20 @@ def run_update(
     memory: dict[str, Any],
 ) -> list[Any]:
     """Runs a controller's update, which also writes to its memory, and returns its outputs."""
+    of = f" of sampled {controller.name!r}"
     if isinstance(function, Mapping):
-        new = {name: called(formula, *arguments, memory) for name, formula in function.items()}
+        new = {name: called(formula, *arguments, memory, of=of) for name, formula in function.items()}
         memory.update((name, value) for name, value in new.items() if name in memory)
         return [new[name] for name in controller.outputs]
     before = list(memory)
-    outputs = outputs_of(controller, called(function, *arguments, memory))
+    kind = "update" if controller.python is None else PYTHON
+    outputs = outputs_of(controller, called(function, *arguments, memory, kind=kind, of=of, number=False))
     unknown = [name for name in memory if name not in before]
     if unknown:
         rule = f"must hold only the names given in start: {before}{check.did_you_mean(unknown[0], before)}"
         raise ModelError.of(f"sampled {controller.name!r}", "memory", rule, unknown[0])
+    for value in (*outputs, *memory.values()):
+        check_returned(f"sampled {controller.name!r}", value)
     return outputs
 
 

@@ -25,8 +25,8 @@ from pliant.model.motor import COMMAND, MotorDrive
 from pliant.model.parameter import evaluated, expression_of
 from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, PiecewiseSmooth, Prescribed, Signal
 from pliant.model.system import System
-from pliant.scalar import Numbers, maximum, minimum
-from pliant.trace.formulas import NamedScalars, called
+from pliant.scalar import Numbers, called, maximum, minimum
+from pliant.trace.formulas import NamedScalars
 from pliant.trace.joint_friction import JOINT_GRIPS, JointGrips, count_of_grips
 from pliant.trace.layout import PIECES, STOPS, ContactEntries, Flags, ParameterOwner, Pieces, Window, slices
 from pliant.trace.lowered_system import tables
@@ -123,7 +123,8 @@ class Signals:
         return self.p[first + starts[k] : first + starts[k + 1]]
 
     def _formula(self, function: Any, t: Scalar) -> Scalar:
-        return self._scalar(called(function, t, *self.seen(self._part(function))))
+        part = self._part(function)
+        return self._scalar(called(function, t, *self.seen(part), of=part.removeprefix("formula")))
 
     def elsewhere(
         self,

@@ -16,9 +16,8 @@ import casadi as ca
 
 from pliant.codegen.tracer import Scalar, TracedScalar, Tracer
 from pliant.integrate.memory.run_record import CUTS, TURNS
-from pliant.scalar import pi, sin
+from pliant.scalar import called, name_of, pi, sin
 from pliant.trace.events import Event, Watched
-from pliant.trace.formulas import name_of
 
 
 @dataclass
@@ -75,7 +74,7 @@ class Switches:
     def _called(self, function: Callable[..., Any], arguments: tuple[Scalar, ...]) -> Scalar:
         """The value of a law of the user's own."""
         with self.watching(f"law {name_of(function)!r}"):
-            return function(*arguments)
+            return called(function, *arguments, kind="law")
 
     def moving(self, x: Scalar) -> set[int]:
         """The symbols in x that change along a step: time, state, friction to be solved for."""
