@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from itertools import takewhile
 
 from pliant.errors import ModelError
@@ -72,7 +73,7 @@ def _definition(name: str, item: Item) -> ParsedFormula:
     meaning: ParsedFormula = build(parse_definition, item, name, text, earlier, scope.coordinates)
     if meaning.constant is None or isinstance(expression_of(meaning.constant), Definition):
         return meaning
-    return _number(name, item, float(meaning.constant), None)
+    return replace(_number(name, item, float(meaning.constant), None), turning=meaning.turning)
 
 
 def _bounded(name: str, item: Item) -> ParsedFormula:

@@ -11,7 +11,7 @@ from typing import Any
 from pliant.files.contacts import read_contact
 from pliant.files.definitions import check_given, read_definitions, read_formulas_again
 from pliant.files.document import Item, Scope, build, did_you_mean, read_document
-from pliant.files.formula import PLACES, Known, ParsedFormula, parse_formula
+from pliant.files.formula import PLACES, ROTATIONS, Known, ParsedFormula, parse_formula
 from pliant.files.include import SHARED, read_includes, read_text
 from pliant.files.places import Place, frame_of, read_place
 from pliant.files.quantities import along, coordinate_units
@@ -277,8 +277,10 @@ def _coordinates(system: System, sections: Mapping[str, Item]) -> Known:
     return {
         "q": [*(f"{link.name}.{name}" for link in links for name in link.positions), *named, *held],
         "v": [*(f"{link.name}.{name}" for link in links for name in link.rates), *named],
+        ROTATIONS: [f"{link.name}.{name}" for link in links for motion in link.joint.motions if motion.unit == "rad"
+                    for name in motion.rates],
         PLACES: [GROUND, *system.links, *system.segmented],
-    }
+    }  # fmt: skip
 
 
 def _held_names(item: Item) -> list[str]:

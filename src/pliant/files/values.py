@@ -8,6 +8,7 @@ from operator import or_
 from typing import Any
 
 from pliant.files import units, vocabulary
+from pliant.files.dimension import not_a_rate
 from pliant.files.document import Item, ModelFileError, build, did_you_mean
 from pliant.files.formula import ParsedFormula, is_expression, parse_formula
 from pliant.files.places import is_place, read_frame
@@ -211,6 +212,8 @@ def read_formula(item: Item, variables: tuple[str, ...] = STATE) -> ParsedFormul
     scope, text = item.scope, item.text("a formula")
     formula: ParsedFormula = build(parse_formula, item, text, variables, scope.coordinates, scope.definitions)
     build(units.require, item, formula.kind, item.unit, text)
+    if item.unit in ("rad", "rad/s") and formula.turning.doubtful:
+        raise item.error(f"must be in {item.unit}, got {text!r}; {not_a_rate(formula.turning.doubtful)}")
     return formula
 
 
@@ -236,6 +239,8 @@ def _read_signal(item: Item) -> Any:
 def _read_function(kind: type, item: Item) -> Any:
     """Read a formula alone, or {function: ..., breakpoints: [...]}; times with which t is compared are always breakpoints."""
     variables = FORMULAS[kind]["function"]
+    if kind is Prescribed and item.unit is None:
+        item = item.of_unit(item.coordinate)
     if not item.is_mapping:
         formula = read_formula(item, variables)
         return build(kind, item, formula, formula.breakpoints, formula.text)
