@@ -56,6 +56,8 @@ class Outcome:
     message: str = "reached t = 1.5 s"
     interrupted: bool = False
     parameters: dict[str, float] = field(default_factory=dict)
+    shown_units: dict[str, Any] = field(default_factory=dict)
+    provenance: dict[str, Any] = field(default_factory=dict)
     stats: dict[str, Any] = field(default_factory=lambda: {"steps": 12, "rhs_evaluations": 84, "wall_s": 0.01234567})
     events: list[Event] = field(default_factory=list)
     contacts: tuple[Any, ...] = ()
@@ -357,7 +359,7 @@ def test_check_lists_parameters_with_values_units_and_bounds(arm: str) -> None:
         app, ["check", arm, "--set", "payload=310 g", "--set", "L=0.6 m", "--set", "count=3", "--set", "end=200ms"]
     )
     assert done.exit_code == 0, done.output
-    assert "parameter payload = 0.31 kg, >= 0.1, <= 1\n" in done.stdout
+    assert "parameter payload = 0.31 kg, >= 0.1 kg, <= 1 kg\n" in done.stdout
     assert "parameter L = 600 mm\n" in done.stdout  # the file is in mm
     assert "parameter torque = 0.2\n" in done.stdout
     assert "y3" in done.stdout and "to t = 0.2 s" in done.stdout
@@ -371,7 +373,7 @@ def test_check_lists_parameters_with_values_units_and_bounds(arm: str) -> None:
     [
         ("payloda=1", "parameters: name must name one of ['payload', 'L', 'torque', 'count', 'end'] (did you mean 'payload'?)"),
         ("payload=2 m", "parameter 'payload': value must be in kg, got 'm', which is of dimension [length]"),
-        ("payload=2kg", "parameter 'payload': value must be <= 1.0 kg, got 2.0"),
+        ("payload=2kg", "parameter 'payload': value must be <= 1000 g, got 2000 g"),
         ("payload=0.5", "'payload': value must have a unit, such as 0.5g or 0.5kg, because the model defines it in g, got '0.5'"),
         ("half=2", "parameter 'half': value must not be set, it is computed as L/2, got '2'"),
         ("L=-1m", "length must be > 0 m, got -1.0"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pliant.cli.exits import WRONG, say, stop, write_json
 from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Set, load_model
 from pliant.errors import PliantError
-from pliant.results.shown_units import ShownUnits, shown_unit
+from pliant.results.shown_units import ShownUnits, shown_number
 
 if TYPE_CHECKING:
     from pliant.files import Model
@@ -51,14 +51,14 @@ def _freedom(model: Model) -> tuple[int, tuple[str, ...], tuple[str, ...]]:
 
 
 def parameter_lines(model: Model) -> list[str]:
-    """Lines about the parameters, such as: parameter payload = 0.3 kg, >= 0.1, <= 1."""
+    """Lines about the parameters, such as: parameter payload = 0.3 kg, >= 0.1 kg, <= 1 kg."""
     return [_line(parameter, model.system.shown_units) for parameter in model.system.parameters.values()]
 
 
 def _line(parameter: Parameter, shown: ShownUnits) -> str:
-    size, unit = shown_unit(parameter.unit or "", shown)
-    bounds = [f", {sign} {bound / size:g}" for sign, bound in ((">=", parameter.low), ("<=", parameter.high)) if bound is not None]
-    return f"parameter {parameter.name} = {parameter.value / size:.10g} {unit}".rstrip() + "".join(bounds)
+    unit, bounds = parameter.unit, (("", parameter.value), (">= ", parameter.low), ("<= ", parameter.high))
+    told = [f"{sign}{shown_number(number, unit, shown, 6 if sign else 10)}" for sign, number in bounds if number is not None]
+    return f"parameter {parameter.name} = {', '.join(told)}"
 
 
 def model_data(model: Model) -> dict[str, Any]:

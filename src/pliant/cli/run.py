@@ -17,6 +17,7 @@ from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, Se
 from pliant.cli.report import print_report, report_data
 from pliant.errors import ModelError, plain
 from pliant.host import progress
+from pliant.results.shown_units import shown_number
 
 if TYPE_CHECKING:
     from pliant.files import Model, RunSettings
@@ -218,7 +219,7 @@ def summary_rows(result: Any) -> list[tuple[str, str]]:
     stats = dict(result.stats)
     rows = [("status", str(result.message))]
     rows += [("warning", sentence) for sentence in result.warnings]
-    rows += [("parameters", result.parameters_text)] if result.parameters else []
+    rows += [("parameters", _parameters(result))] if result.parameters else []
     rows += [(label, _short(stats[key])) for key, label in STATISTICS.items() if key in stats]
     rows += [("energy balance", f"{_short(error)} J at most")] if (error := _balance(result)["largest_error_J"]) is not None else []
     rows += [("touches", _touches(result.contacts))] if result.contacts else []
@@ -228,6 +229,12 @@ def summary_rows(result: Any) -> list[tuple[str, str]]:
     if len(events) > LISTED_EVENTS:
         rows.append(("", f"and {len(events) - LISTED_EVENTS} more"))
     return rows
+
+
+def _parameters(result: Any) -> str:
+    """The parameters in the units of the model file, as `pliant check` prints them."""
+    units = result.provenance.get("settings", {}).get("parameter_units", {})
+    return ", ".join(f"{name} = {shown_number(x, units.get(name), result.shown_units)}" for name, x in result.parameters.items())
 
 
 def _balance(result: Any) -> dict[str, float | None]:
