@@ -354,6 +354,21 @@ def arm(tmp_path: Path) -> str:
     return str(tmp_path / "arm.yaml")
 
 
+def test_a_definition_that_nothing_uses_is_told_of(tmp_path: Path) -> None:
+    text = (
+        "pliant: 1\nsystem: s\ngravity: [0, -9.81]\ndefine: {L: 1 m, half: L/2, n: 120 rpm, k: 2}\n"
+        "bodies: {arm: {rod: {length: half, mass: 1}, joint: revolute}}\nrun: {t_end: 0.01}\n"
+    )
+    (tmp_path / "s.yaml").write_text(text)
+    file, out = str(tmp_path / "s.yaml"), ["--out", str(tmp_path / "s.nc")]
+    assert "note: n, k under define are used nowhere in the file\n" in runner.invoke(app, ["check", file]).stdout
+    assert json.loads(runner.invoke(app, ["check", file, "--json"]).stdout)["unused_definitions"] == ["n", "k"]
+    assert runner.invoke(app, ["run", file, *out]).output.count("note: n, k under define") == 1
+    assert "note" not in runner.invoke(app, ["run", file, *out, "--quiet"]).output
+    (tmp_path / "s.yaml").write_text(text.replace("mass: 1", "mass: k").replace("revolute", "{revolute: {rate: n}}"))
+    assert "note" not in runner.invoke(app, ["check", file]).stdout
+
+
 def test_check_lists_parameters_with_values_units_and_bounds(arm: str) -> None:
     done = runner.invoke(
         app, ["check", arm, "--set", "payload=310 g", "--set", "L=0.6 m", "--set", "count=3", "--set", "end=200ms"]

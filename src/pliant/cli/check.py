@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pliant.cli.exits import WRONG, say, stop, write_json
-from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Set, load_model
+from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Set, load_model, say_unused
 from pliant.errors import PliantError
 from pliant.results.shown_units import ShownUnits, shown_number
 
@@ -26,7 +26,7 @@ def check(file: ModelArgument, settings: Set = None, includes_outside: IncludesO
     warnings = [*(left[2] if left is not None else ()), *implausible(model.system)]
     if as_json:
         loops = {} if left is None else {"with_loops_closed": left[0], "implied_closures": list(left[1])}
-        write_json({"ok": True, **model_data(model), **loops, "warnings": warnings})
+        write_json({"ok": True, **model_data(model), **loops, "unused_definitions": list(model.unused), "warnings": warnings})
         return
     say(model.system)
     if left is not None:
@@ -36,6 +36,7 @@ def check(file: ModelArgument, settings: Set = None, includes_outside: IncludesO
         say(f"warning: {sentence}")
     for line in parameter_lines(model):
         say(line)
+    say_unused(model)
     say(model.run if model.run is not None else "no run section")
 
 

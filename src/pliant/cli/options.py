@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pliant.cli.exits import WRONG, stop
+from pliant.cli.exits import WRONG, say, stop
 from pliant.errors import ModelError
 from pliant.host.atomic_files import streamed
 from pliant.host.netcdf_head import is_netcdf
@@ -54,6 +54,13 @@ def load_model(file: Path, includes_outside: bool = False, settings: Sequence[st
     from pliant import files
 
     return files.load_model(file, includes_outside, read_settings(settings or ()))
+
+
+def say_unused(model: Model, err: bool = False) -> None:
+    """Tell of definitions that nothing reads: a slip, as a formula with a number in the place of the name."""
+    if model.unused:
+        one = len(model.unused) == 1
+        say(f"note: {', '.join(model.unused)} under define {'is' if one else 'are'} used nowhere in the file", err=err)
 
 
 def read_settings(settings: Sequence[str], option: str = "--set") -> dict[str, str]:

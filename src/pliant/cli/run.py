@@ -13,7 +13,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pliant.cli.exits import DONE, FAILED, INTERRUPTED, WRONG, in_file_words, say, stop, write_json, writing
-from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, Set, TEnd, check_target, load_model, load_result
+from pliant.cli.options import (
+    AsJson,
+    IncludesOutside,
+    ModelArgument,
+    Quiet,
+    Set,
+    TEnd,
+    check_target,
+    load_model,
+    load_result,
+    say_unused,
+)
 from pliant.cli.report import print_report, report_data
 from pliant.errors import ModelError, plain
 from pliant.host import progress
@@ -59,6 +70,8 @@ def run(
         if path is not None:
             check_target(option, path)
     _check_format(target)
+    if not (quiet or as_json):
+        say_unused(model, err=True)
     start = None if go_on is None else _earlier(go_on, target, model, settings)
     with ended_softly():
         to = {"to": target, "compression": compression} if stream else {}
