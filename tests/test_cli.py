@@ -369,6 +369,23 @@ def test_a_definition_that_nothing_uses_is_told_of(tmp_path: Path) -> None:
     assert "note" not in runner.invoke(app, ["check", file]).stdout
 
 
+def test_a_loop_that_a_missing_unit_keeps_open_says_so(tmp_path: Path) -> None:
+    text = (
+        "pliant: 1\nsystem: s\ngravity: [0, 0]\ndefine: {r: 50 mm, l: %s, d: 200 mm}\nbodies:\n"
+        "  crank: {rod: {length: r, mass: 1}, joint: revolute}\n"
+        "  rod: {rod: {length: l, mass: 1}, joint: {revolute: {angle: 0.1}}, on: crank.tip}\n"
+        "closures: {pin: {kind: distance, a: rod.tip, b: {frame: ground, offset: [d, 0]}, length: 40 mm}}\nrun: {t_end: 0.01}\n"
+    )
+    file = tmp_path / "s.yaml"
+    for command, more in (("check", []), ("run", ["--out", str(tmp_path / "s.nc")])):
+        file.write_text(text % "200")
+        told = runner.invoke(app, [command, str(file), *more])
+        assert told.exit_code != 0
+        assert "this file writes lengths in mm: is a unit missing in l = 200?" in told.output
+        file.write_text(text % "200 mm")
+        assert runner.invoke(app, [command, str(file), *more]).exit_code == 0
+
+
 def test_check_lists_parameters_with_values_units_and_bounds(arm: str) -> None:
     done = runner.invoke(
         app, ["check", arm, "--set", "payload=310 g", "--set", "L=0.6 m", "--set", "count=3", "--set", "end=200ms"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pliant.cli.exits import WRONG, say, stop, write_json
-from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Set, load_model, say_unused
+from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Set, load_model, missing_unit, say_unused
 from pliant.errors import PliantError
 from pliant.results.shown_units import ShownUnits, shown_number
 
@@ -47,7 +47,7 @@ def _freedom(model: Model) -> tuple[int, tuple[str, ...], tuple[str, ...]]:
     try:
         traced = trace(model.system, still=True)
     except PliantError as trouble:
-        stop(WRONG, str(trouble))
+        stop(WRONG, f"{trouble}{missing_unit(model, trouble)}")
     return traced.independent, traced.redundant, traced.warnings
 
 

@@ -100,8 +100,8 @@ def _print(rest: Equilibrium) -> None:
         turning = {pair.name: pair.units for pair in coordinate_pairs(rest.system)}
         for pair, contact in rest.contacts.items():
             metre, newton = turning.get(pair, ("m", "N"))
-            gap, force = shown_number(contact.gap, metre, shown, 4), f"{contact.force:.5g} {newton}"
-            table.add_row(plain(pair), "closed" if contact.closed else "open", gap, force)
+            told = shown_number(contact.gap, metre, shown, 4), f"{contact.force:.5g} {newton}"
+            table.add_row(plain(pair), "closed" if contact.closed else "open", *told)
         console.print(table)
     for sentence in rest.warnings:
         say(f"warning: {sentence}")

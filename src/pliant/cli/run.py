@@ -23,10 +23,11 @@ from pliant.cli.options import (
     check_target,
     load_model,
     load_result,
+    missing_unit,
     say_unused,
 )
 from pliant.cli.report import print_report, report_data
-from pliant.errors import ModelError, plain
+from pliant.errors import ModelError, SolveError, plain
 from pliant.host import progress
 from pliant.results.shown_units import shown_number
 
@@ -174,6 +175,10 @@ def simulate_model(model: Model, settings: RunSettings, start: Result | None, qu
             if isinstance(settings.save, tuple):  # the remaining ones of the given times
                 options["save"] = tuple(t for t in settings.save if t >= begin) or (settings.t_end,)
             return simulate(model.system, start=start, **options, **to)
+    except SolveError as trouble:
+        if hint := missing_unit(model, trouble):
+            stop(FAILED, f"{trouble}{hint}")
+        raise
     except (OSError, RuntimeError) as trouble:  # from the file that is being written; HDF5 reports a full disk as a RuntimeError
         if not to:
             raise

@@ -130,8 +130,8 @@ def _given(parameter: Parameter, kind: Kind, value: float | str, written: str | 
         value, own = read_value(parameter.name, value, unit, written)
         if own is not None:
             kind, unit = kind or units.kind_of(own), unit or units.si_unit(own)
-    if written is not None and not units.is_si(written):
-        _within(parameter, value, written)
+        if written is not None and not units.is_si(written):
+            _within(parameter, value, written)
     return Parameter(parameter.name, parameter.check(value), unit, parameter.low, parameter.high), kind
 
 
