@@ -56,6 +56,8 @@ class Outcome:
     message: str = "reached t = 1.5 s"
     interrupted: bool = False
     parameters: dict[str, float] = field(default_factory=dict)
+    shown_units: dict[str, Any] = field(default_factory=dict)
+    provenance: dict[str, Any] = field(default_factory=dict)
     stats: dict[str, Any] = field(default_factory=lambda: {"steps": 12, "rhs_evaluations": 84, "wall_s": 0.01234567})
     events: list[Event] = field(default_factory=list)
     contacts: tuple[Any, ...] = ()
@@ -352,12 +354,44 @@ def arm(tmp_path: Path) -> str:
     return str(tmp_path / "arm.yaml")
 
 
+def test_a_definition_that_nothing_uses_is_told_of(tmp_path: Path) -> None:
+    text = (
+        "pliant: 1\nsystem: s\ngravity: [0, -9.81]\ndefine: {L: 1 m, half: L/2, n: 120 rpm, k: 2}\n"
+        "bodies: {arm: {rod: {length: half, mass: 1}, joint: revolute}}\nrun: {t_end: 0.01}\n"
+    )
+    (tmp_path / "s.yaml").write_text(text)
+    file, out = str(tmp_path / "s.yaml"), ["--out", str(tmp_path / "s.nc")]
+    assert "note: n, k under define are used nowhere in the file\n" in runner.invoke(app, ["check", file]).stdout
+    assert json.loads(runner.invoke(app, ["check", file, "--json"]).stdout)["unused_definitions"] == ["n", "k"]
+    assert runner.invoke(app, ["run", file, *out]).output.count("note: n, k under define") == 1
+    assert "note" not in runner.invoke(app, ["run", file, *out, "--quiet"]).output
+    (tmp_path / "s.yaml").write_text(text.replace("mass: 1", "mass: k").replace("revolute", "{revolute: {rate: n}}"))
+    assert "note" not in runner.invoke(app, ["check", file]).stdout
+
+
+def test_a_loop_that_a_missing_unit_keeps_open_says_so(tmp_path: Path) -> None:
+    text = (
+        "pliant: 1\nsystem: s\ngravity: [0, 0]\ndefine: {r: 50 mm, l: %s, d: 200 mm}\nbodies:\n"
+        "  crank: {rod: {length: r, mass: 1}, joint: revolute}\n"
+        "  rod: {rod: {length: l, mass: 1}, joint: {revolute: {angle: 0.1}}, on: crank.tip}\n"
+        "closures: {pin: {kind: distance, a: rod.tip, b: {frame: ground, offset: [d, 0]}, length: 40 mm}}\nrun: {t_end: 0.01}\n"
+    )
+    file = tmp_path / "s.yaml"
+    for command, more in (("check", []), ("run", ["--out", str(tmp_path / "s.nc")])):
+        file.write_text(text % "200")
+        told = runner.invoke(app, [command, str(file), *more])
+        assert told.exit_code != 0
+        assert "this file writes lengths in mm: is a unit missing in l = 200?" in told.output
+        file.write_text(text % "200 mm")
+        assert runner.invoke(app, [command, str(file), *more]).exit_code == 0
+
+
 def test_check_lists_parameters_with_values_units_and_bounds(arm: str) -> None:
     done = runner.invoke(
         app, ["check", arm, "--set", "payload=310 g", "--set", "L=0.6 m", "--set", "count=3", "--set", "end=200ms"]
     )
     assert done.exit_code == 0, done.output
-    assert "parameter payload = 0.31 kg, >= 0.1, <= 1\n" in done.stdout
+    assert "parameter payload = 0.31 kg, >= 0.1 kg, <= 1 kg\n" in done.stdout
     assert "parameter L = 600 mm\n" in done.stdout  # the file is in mm
     assert "parameter torque = 0.2\n" in done.stdout
     assert "y3" in done.stdout and "to t = 0.2 s" in done.stdout
@@ -371,7 +405,7 @@ def test_check_lists_parameters_with_values_units_and_bounds(arm: str) -> None:
     [
         ("payloda=1", "parameters: name must name one of ['payload', 'L', 'torque', 'count', 'end'] (did you mean 'payload'?)"),
         ("payload=2 m", "parameter 'payload': value must be in kg, got 'm', which is of dimension [length]"),
-        ("payload=2kg", "parameter 'payload': value must be <= 1.0 kg, got 2.0"),
+        ("payload=2kg", "parameter 'payload': value must be <= 1000 g, got 2000 g"),
         ("payload=0.5", "'payload': value must have a unit, such as 0.5g or 0.5kg, because the model defines it in g, got '0.5'"),
         ("half=2", "parameter 'half': value must not be set, it is computed as L/2, got '2'"),
         ("L=-1m", "length must be > 0 m, got -1.0"),

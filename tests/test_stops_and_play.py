@@ -271,8 +271,8 @@ closures:
     again = pl.loads_model(written).system
     assert again.closures == system.closures and pl.dump_model(again) == written
     assert {name: link.joint for name, link in again.links.items()} == {name: link.joint for name, link in system.links.items()}
-    for line in ("backlash of a.angle: 0.00349066 rad about 0, Linear", "stops of b.displacement: -0.002 to 0.003 m, Hertz",
-                 "stops of c.angle: -1 to 1 rad, Exact", "backlash of mesh: 0.001, Linear"):  # fmt: skip
+    for line in ("backlash of a.angle: 0.2 deg about 0, Linear", "stops of b.displacement: -2 to 3 mm, Hertz",
+                 "stops of c.angle: -57.2958 to 57.2958 deg, Exact", "backlash of mesh: 0.001, Linear"):  # fmt: skip
         assert line in str(system)
     run = pl.simulate(system, 0.01)
     run.to_netcdf(tmp_path / "play.nc")

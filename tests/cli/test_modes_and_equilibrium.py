@@ -106,8 +106,26 @@ def test_held_joints_are_printed_with_what_holds_them(files):
     rest = pl.equilibrium(pl.loads_model(MODEL).system, hold={"arm.angle": "-60 deg"})
     assert data["efforts"] == {"arm.angle": pytest.approx(rest.efforts["arm.angle"])} and data["hold"] == dict(rest.hold)
     modes = json.loads(run("modes", "arm.yaml", "--hold", "arm.angle=-60deg", "--json").stdout)
-    assert "held: arm.angle" in modes["message"] and len(modes["modes"]) == 3
+    assert "held: arm.angle" in modes["message"] and len(modes["modes"]) == 2
     both = run("modes", "arm.yaml", "--hold", "arm.angle=0", "--start")
     assert both.exit_code == 2 and "--start and --hold: at most one" in both.output
+    loose = run("modes", "arm.yaml", "--free")
+    assert loose.exit_code == 2 and "--free: must be given with --hold" in loose.output
     wrong = run("equilibrium", "arm.yaml", "--hold", "arm.angle=3kg")
     assert wrong.exit_code == 2 and "hold['arm.angle']" in wrong.output
+
+
+def test_a_held_joint_is_blocked_in_the_modes_unless_told_otherwise(files):
+    """The table listed modes of a joint that the line above it called held."""
+    welded = MODEL.replace("{revolute: {damper: 0.5, spring: {stiffness: 100}}}", "weld")
+    (files / "welded.yaml").write_text(welded, encoding="utf-8")
+    told = json.loads(run("modes", "arm.yaml", "--hold", "arm.angle=0", "--json").stdout)
+    alone = json.loads(run("modes", "welded.yaml", "--json").stdout)
+    assert [row["Hz"] for row in told["modes"]] == pytest.approx([row["Hz"] for row in alone["modes"]], rel=1e-6)
+    assert "arm.angle: blocked in all modes; --free frees them" in told["message"]
+    assert not any("arm.angle" in row["moves"] for row in told["modes"])
+    free = json.loads(run("modes", "arm.yaml", "--hold", "arm.angle=0", "--free", "--json").stdout)
+    system = pl.loads_model(MODEL).system
+    about = pl.linearise(system, at=pl.equilibrium(system, hold={"arm.angle": 0.0})).modes()
+    assert [row["rad_per_s"] for row in free["modes"]] == pytest.approx(about.frequencies)
+    assert "arm.angle: free in the modes, under the efforts" in free["message"]

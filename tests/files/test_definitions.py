@@ -277,3 +277,57 @@ def test_thousands_of_definitions_that_build_on_each_other_are_read_and_written(
     assert system.mass == 1.5
     assert pl.simulate(system, 0.01, parameters={"d0": 2.0}).ok
     assert pl.loads_model(pl.dump_model(system)).system.mass == 1.5
+
+
+DRIVEN = 'drives: {m: {coordinate: arm.angle, effort: "%s"}}\n'
+
+
+@pytest.mark.parametrize(
+    ("define", "effort", "name"),
+    [
+        ("n: 120 1/min, soll: 'n*min(t/0.15, 1)'", "0.05*7*(soll - v['arm.angle'])", "n"),
+        ("n: 2 Hz", "0.3*(n*min(t, 1)/1 - v['arm.angle'])", "n"),
+        ("n: 2 1/s, twice: 2*n", "max(twice*t, v['arm.angle'])", "twice"),
+        ("n: 2 Hz", "1 if v['arm.angle'] < 3*n*t else 0", "n"),
+        ("n: 120 1/min, k: 0.05 N*m*s/rad", "k*n*min(t/0.15, 1) - k*v['arm.angle']", "n"),
+        ("n: 120 1/min", "n*t - angle_rate('arm.tip', 'ground', 'z')", "n"),
+        ("f: 2 Hz", "3*sin(f*t)", "f"),
+    ],
+)
+def test_a_frequency_in_a_formula_is_not_taken_for_an_angular_velocity(define: str, effort: str, name: str) -> None:
+    """120 1/min was taken for 2 rad/s, without a word, where a factor has no unit."""
+    with pytest.raises(pl.ModelError, match=rf"effort: .*{name}: a frequency .* define {name} in rpm, .* or write 2\*pi\*{name} "):
+        model(define, more=DRIVEN % effort)
+
+
+def test_a_motion_of_frequency_times_time_is_refused_and_turns_are_not() -> None:
+    moved = ROD.replace("{angle: %s, rate: %s}", "{motion: n*t}") % ("1", "1")
+    with pytest.raises(pl.ModelError, match=r"motion: must be in rad, got 'n\*t'; n: a frequency .* define n in rpm"):
+        pl.loads_model(HEAD + "define: {n: 120 1/min}\n" + moved)
+    assert pl.loads_model(HEAD + "define: {n: 120 rpm}\n" + moved).system.parameters["n"].value == pytest.approx(4 * math.pi)
+    pl.loads_model(HEAD + "define: {n: 120 1/min}\n" + moved.replace("n*t", "2*pi*n*t"))
+
+
+@pytest.mark.parametrize(
+    ("define", "effort"),
+    [
+        ("f: 2 Hz", "3*sin(2*pi*f*t) - 0.1*v['arm.angle']"),
+        ("f: 2 Hz", "3*sin(f*(2*pi*t)) - 0.1*v['arm.angle']"),
+        ("f: 2 Hz, w: 2*pi*f", "3*sin(w*t) - w*v['arm.angle']"),
+        ("f: 2 Hz, turn: 2*pi, s: turn*f*t", "3*sin(s) - 0.1*v['arm.angle']"),
+        ("n: 120 1/min, soll: 2*pi*n*t", "0.05*(soll - v['arm.angle'])"),
+        ("kp: 5 1/s, ref: 0.3*t", "2*(kp*ref - kp*q['arm.angle'] - v['arm.angle'])"),
+        ("kp: 5 1/s, ref: 30 deg, d: 2 N*m*s/rad", "d*(kp*(ref - q['arm.angle']) - v['arm.angle'])"),
+        ("a: 3 1/s", "exp(-a*t)*v['arm.angle'] - 0.1*v['arm.angle']"),
+        ("f: 2 Hz", "floor(f*t) - 0.1*v['arm.angle']"),
+        ("f: 2 Hz", "5*f*t"),
+    ],
+)
+def test_a_frequency_that_is_one_raises_no_alarm(define: str, effort: str) -> None:
+    """It is multiplied by 2 pi, by an angle or by a coordinate; or it counts, or decays; or no rotation is near."""
+    assert model(define, more=DRIVEN % effort).drives
+
+
+def test_a_value_in_rpm_is_refused_for_a_frequency() -> None:
+    with pytest.raises(pl.ModelError, match=r"must be in Hz, got 'rpm', which is an angular velocity"):
+        pl.loads_model(HEAD + "define: {f: 2 Hz}\n" + ROD % ("1", "1", "0", "0"), parameters={"f": "120 rpm"})

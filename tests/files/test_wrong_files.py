@@ -282,3 +282,10 @@ def test_control_characters_of_a_file_do_not_reach_the_terminal(old: str, new: s
 def test_numbers_from_which_nothing_can_be_computed_are_refused_with_their_place() -> None:
     with pytest.raises(ModelError, match=r"m\.yaml:9:\d+: bodies\.arm\.beam.*: .*length must have a magnitude <= 1e\+60 m"):
         loads_model(RIGHT.replace("length: 1.0", "length: 1e200"), "m.yaml")
+
+
+@pytest.mark.parametrize(("name", "meant"), [("hinge", "revolute"), ("{slider: {axis: x}}", "prismatic"), ("ball", "spherical")])
+def test_the_words_of_other_programs_for_joints_are_known(name: str, meant: str) -> None:
+    text = "pliant: 1\nsystem: s\ngravity: [0, 0]\nbodies: {a: {rod: {length: 1, mass: 1}, joint: %s}}\n"
+    with pytest.raises(ModelError, match=rf"\(did you mean '{meant}'\?\)"):
+        loads_model(text % name)

@@ -82,3 +82,30 @@ def test_tables_show_the_units_of_the_file_and_numbers_stay_si(run, tmp_path):
     assert heads[1].endswith("[m]") and float(first[1]) == pytest.approx(0.02)
     (tmp_path / "fan.yaml").write_text(MODEL)
     assert "parameter L = 250 mm" in runner.invoke(app, ["check", str(tmp_path / "fan.yaml")]).stdout
+
+
+BOUNDED = (
+    MODEL.replace("define: {L: 250 mm}", "define: {L: 250 mm, n: {value: 60 rpm, low: 10 rpm, high: 400 rpm}}")
+    .replace("rate: 60 rpm", "rate: n")
+    .replace("spring: 50", "spring: 50, limits: {low: -242 mm, high: 242 mm, stiffness: 1e5}")
+    + "struts: {jack: {a: arm.tip, b: {frame: ground, offset: [0, 100 mm]}, stiffness: 1e3, rest: 80 mm}}\n"
+)
+
+
+def test_check_run_and_equilibrium_speak_in_the_units_of_the_file(tmp_path, monkeypatch):
+    """One command said 120 rpm and the next 12.566 of the same parameter, and stops, springs and bounds had units of their own."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "fan.yaml").write_text(BOUNDED)
+    checked = runner.invoke(app, ["check", "fan.yaml"]).stdout
+    for line in ("parameter n = 60 rpm, >= 10 rpm, <= 400 rpm", "stops of slide.displacement: -242 to 242 mm, spring",
+                 "spring 1000 N/m of 80 mm"):  # fmt: skip
+        assert line in checked
+    for told in (["run", "fan.yaml", "--set", "n=90rpm"], ["info", "fan.nc"]):
+        shown = runner.invoke(app, told).stdout
+        assert "n = 90 rpm" in shown and "L = 250 mm" in shown and "parameter_units" not in shown
+    rest = runner.invoke(app, ["equilibrium", "fan.yaml", "--hold", "arm.angle=90deg"]).stdout
+    assert "m, rad or 1" not in rest and "90 deg" in rest
+    value = pl.equilibrium(pl.loads_model(BOUNDED).system, hold={"arm.angle": "90 deg"})["slide.displacement"]
+    assert f"{value * 1e3:.6g} mm" in rest
+    refused = runner.invoke(app, ["check", "fan.yaml", "--set", "n=1200rpm"])
+    assert refused.exit_code == 2 and "value must be <= 400 rpm, got 1200 rpm" in refused.output

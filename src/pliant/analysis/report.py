@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.analysis.section_forces import SectionStudy
-from pliant.analysis.section_warnings import ROWS
+from pliant.analysis.section_warnings import ROWS, sparse_rows
 from pliant.analysis.stresses import outlined, stress_arrays
 from pliant.errors import ModelError
 from pliant.model import check
@@ -24,6 +24,7 @@ from pliant.results.shown_units import ShownUnits, shown_unit
 from pliant.results.table import QUANTITIES, STATES
 
 Floats = NDArray[np.float64]
+Rows = NDArray[np.int64]
 
 STRESS, CONTACT = "equivalent_stress", "normal_force"
 # By quantity: what it is called, its unit, and the dimension of its parts
@@ -43,6 +44,8 @@ SHARP = 1.0 - math.cos(math.pi / ROWS)  # how far a half sine with so few rows f
 BEAMS = ("beam", "telescopic")  # kinds of bodies in a drawing that have sections
 ROUND_OFF = 1e-12  # of the largest load, in SI: what is smaller, such as the moment in a hinge, is zero
 LEAN = "rows hold the state alone, so that loads were examined at some steps only; keep reaction_force, or another load, too"
+LEAST_ROWS = 40  # of a selection
+MOST_CURVED = 50_000  # rows among which a selection is made: about 3 s for each beam
 EFFORTS = {"m": "N", "rad": "N m"}  # by the unit of the coordinate
 
 
@@ -58,6 +61,7 @@ class Largest:
     place: float | None = None  # m, of a stress: distance from the beam's root
     between_rows: bool = False  # whether the run looked between its saved rows, too
     warnings: tuple[str, ...] = ()  # what to know before believing the value
+    of_rows: str = ""  # such as "5000 of 15001 rows", if only a selection of rows was looked at
 
     @property
     def known(self) -> bool:
@@ -76,7 +80,8 @@ class Largest:
         metre, name = shown_unit("m", shown)
         where = "" if self.place is None else f", {self.place / metre:.4g} {name} from its root"
         size, unit = (1e6, "MPa") if self.unit == "Pa" else shown_unit(self.unit, shown)
-        return f"{self.value / size:.5g} {unit} at t = {self.time:.6g} s{where}{'' if self.between_rows else ' (from rows)'}"
+        seen = "" if self.between_rows else f" (from {self.of_rows or 'rows'})"
+        return f"{self.value / size:.5g} {unit} at t = {self.time:.6g} s{where}{seen}"
 
 
 class Report(tuple[Largest, ...]):
@@ -105,9 +110,9 @@ class Report(tuple[Largest, ...]):
 
     def to_csv(self, path: str | Path) -> None:
         """Write a line for each value."""
-        heads = ["quantity", "part", "value", "unit", "time [s]", "place [m]", "between_rows", "warnings"]
+        heads = ["quantity", "part", "value", "unit", "time [s]", "place [m]", "between_rows", "warnings", "of_rows"]
         told = ([getattr(one, of.name) for of in fields(one)] for one in self)
-        write_table(path, heads, ([*values[:-1], "; ".join(values[-1])] for values in told))
+        write_table(path, heads, ([*values[:-2], "; ".join(values[-2]), values[-1]] for values in told))
 
     def __str__(self) -> str:
         rows = self.rows()
@@ -127,7 +132,8 @@ def report(result: Result, system: System | None = None, *, most_stressed: int |
     Contact forces are exact to the step. Other loads were looked at between the saved rows, too: at every step while a contact was
     closed, where equations change, and where rates and accelerations are larger than ever. Stresses come from saved rows. A value
     carries a warning where rows are too far apart, or modes too few. Loads of the size of round-off are left out. system: as for
-    `stresses`. most_stressed: stresses are left out, with a sentence, if rows times beams exceed it.
+    `stresses`. most_stressed: if rows times beams exceed it, stresses come from a selection of about so many: rows
+    evenly over the run, those at the largest peaks of curvature and loads, and all around the largest stress of these.
     """
     check.instance("report", "result", result, Result, "a Result")
     if not len(result.time):
@@ -223,14 +229,66 @@ def _stresses(result: Result, system: System | None, most: int | None) -> Iterat
         yield from _largest_stresses(result, names, data[STRESS].values, data["x"].values, said)
         yield from (_unknown(name, f"the stresses in the result leave {name} out") for name in beams if name not in names)
     elif most is not None and len(result.time) * len(beams) > most:
-        rows = f"{len(result.time)} rows of {len(beams)} beams"
-        why = f"{rows} take a while; `pliant export RESULT.nc --table report --out report.csv` and pl.report(result) compute them"
-        yield from (_unknown(name, why) for name in beams)
+        yield from _of_selection(result, system, beams, most)
     elif beams:
-        try:
-            yield from _computed(result, system, beams)
-        except ModelError:  # some of them cannot be known
-            yield from _one_by_one(result, system, beams)
+        yield from _all_computed(result, system, beams)
+
+
+def _of_selection(result: Result, system: System | None, beams: Sequence[str], most: int) -> Iterator[Largest]:
+    """Stresses of rows that promise the largest ones, then of all rows around the largest of these."""
+    rows = _telling_rows(result, system, beams, max(most // len(beams), LEAST_ROWS))
+    first = [one for one in _all_computed(_taken(result, rows), system, beams) if one.known]
+    around = []
+    for one in first:
+        k = int(np.searchsorted(np.asarray(result.time)[rows], one.time))
+        begin, end = rows[max(k - 1, 0)], rows[min(k + 1, rows.size - 1)] + 1
+        around.append(np.arange(max(begin, rows[k] - most), min(end, rows[k] + most)))
+    chosen = np.unique(np.concatenate([*around, rows[:1]]))
+    apart = set(sparse_rows(_taken(result, rows))) | set(sparse_rows(_taken(result, chosen)))  # of the selections, not of the run
+    for one in _all_computed(_taken(result, chosen), system, beams):
+        said = [sentence for sentence in one.warnings if sentence not in apart]
+        seen = np.union1d(rows, chosen).size
+        yield replace(one, warnings=(*sparse_rows(result), *said) if one.known else one.warnings,
+                      of_rows=f"{seen} of {len(result.time)} rows")  # fmt: skip
+
+
+def _telling_rows(result: Result, system: System | None, beams: Sequence[str], most: int) -> Rows:
+    """Half of them evenly over the run, the others at the largest peaks of the beams' curvature and of the loads in joints."""
+    looked = np.linspace(0, len(result.time) - 1, min(len(result.time), MOST_CURVED)).astype(np.int64)
+    taken = _taken(result, looked)
+    columns = [series for name in beams for series in _of_curvature(taken, system, name)]
+    for name in ("reaction_force", "reaction_moment"):
+        columns += list(np.linalg.norm(taken.values[name], axis=2).T) if name in taken.values else []
+    found = [np.linspace(0, looked.size - 1, min(most // 2, looked.size)).astype(np.int64)]
+    each = max((most - most // 2) // max(len(columns), 1), 1)
+    for column in columns[:most]:
+        inner = np.nan_to_num(column)
+        peaks = np.flatnonzero((inner[1:-1] >= inner[:-2]) & (inner[1:-1] >= inner[2:])) + 1
+        found.append(peaks[np.argsort(-inner[peaks], kind="stable")[:each]])
+    return looked[np.unique(np.concatenate(found))]
+
+
+def _of_curvature(result: Result, system: System | None, beam: str) -> list[Floats]:
+    """The stress of a beam in every row as its modes have it: computed in a hundredth of the time, to find rows, not to report."""
+    try:
+        study = SectionStudy(result, system, None, [beam], "curvature", "report")
+        arrays, sections = study.arrays()[0], outlined(study)
+    except ModelError:
+        return []
+    return [np.nan_to_num(stress_arrays(sections, {name: arrays[name] for name in FORCES})[STRESS]).max(axis=(1, 2))]
+
+
+def _taken(result: Result, rows: Rows) -> Result:
+    """The result with some of its rows."""
+    values = {name: np.asarray(array)[rows] for name, array in result.values.items()}
+    return replace(result, time=np.asarray(result.time)[rows], values=values)
+
+
+def _all_computed(result: Result, system: System | None, beams: Sequence[str]) -> list[Largest]:
+    try:
+        return _computed(result, system, beams)
+    except ModelError:  # some of them cannot be known
+        return list(_one_by_one(result, system, beams))
 
 
 def _one_by_one(result: Result, system: System | None, beams: Sequence[str]) -> Iterator[Largest]:

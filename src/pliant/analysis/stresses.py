@@ -81,7 +81,7 @@ def _sections(system: System, name: str, stations: Floats) -> list[Section]:
     section = body.section
     if section.outline is None:
         rule = "must have an outline to compute stresses: use Section.rectangle, round or tube, or Section(outline=...)"
-        raise ModelError.of(f"body {name!r}", "section", rule, section)
+        raise ModelError(f"body {name!r}: section {rule}; it was given by its numbers A and Iz alone")
     tapered = isinstance(body, Beam) and body.tip_section is not None
     return [body.along(x * body.length).section for x in stations.tolist()] if tapered else [section]  # type: ignore[union-attr]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pliant.cli.exits import WRONG, say, stop, write_json
-from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Set, load_model
+from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Set, load_model, missing_unit, say_unused
 from pliant.errors import PliantError
-from pliant.results.shown_units import ShownUnits, shown_unit
+from pliant.results.shown_units import ShownUnits, shown_number
 
 if TYPE_CHECKING:
     from pliant.files import Model
@@ -26,7 +26,7 @@ def check(file: ModelArgument, settings: Set = None, includes_outside: IncludesO
     warnings = [*(left[2] if left is not None else ()), *implausible(model.system)]
     if as_json:
         loops = {} if left is None else {"with_loops_closed": left[0], "implied_closures": list(left[1])}
-        write_json({"ok": True, **model_data(model), **loops, "warnings": warnings})
+        write_json({"ok": True, **model_data(model), **loops, "unused_definitions": list(model.unused), "warnings": warnings})
         return
     say(model.system)
     if left is not None:
@@ -36,6 +36,7 @@ def check(file: ModelArgument, settings: Set = None, includes_outside: IncludesO
         say(f"warning: {sentence}")
     for line in parameter_lines(model):
         say(line)
+    say_unused(model)
     say(model.run if model.run is not None else "no run section")
 
 
@@ -46,19 +47,19 @@ def _freedom(model: Model) -> tuple[int, tuple[str, ...], tuple[str, ...]]:
     try:
         traced = trace(model.system, still=True)
     except PliantError as trouble:
-        stop(WRONG, str(trouble))
+        stop(WRONG, f"{trouble}{missing_unit(model, trouble)}")
     return traced.independent, traced.redundant, traced.warnings
 
 
 def parameter_lines(model: Model) -> list[str]:
-    """Lines about the parameters, such as: parameter payload = 0.3 kg, >= 0.1, <= 1."""
+    """Lines about the parameters, such as: parameter payload = 0.3 kg, >= 0.1 kg, <= 1 kg."""
     return [_line(parameter, model.system.shown_units) for parameter in model.system.parameters.values()]
 
 
 def _line(parameter: Parameter, shown: ShownUnits) -> str:
-    size, unit = shown_unit(parameter.unit or "", shown)
-    bounds = [f", {sign} {bound / size:g}" for sign, bound in ((">=", parameter.low), ("<=", parameter.high)) if bound is not None]
-    return f"parameter {parameter.name} = {parameter.value / size:.10g} {unit}".rstrip() + "".join(bounds)
+    unit, bounds = parameter.unit, (("", parameter.value), (">= ", parameter.low), ("<= ", parameter.high))
+    told = [f"{sign}{shown_number(number, unit, shown, 6 if sign else 10)}" for sign, number in bounds if number is not None]
+    return f"parameter {parameter.name} = {', '.join(told)}"
 
 
 def model_data(model: Model) -> dict[str, Any]:

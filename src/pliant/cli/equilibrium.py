@@ -12,6 +12,7 @@ from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, Se
 from pliant.cli.steady import Hold, Steady, read_steady
 from pliant.errors import plain
 from pliant.host import progress
+from pliant.results.shown_units import shown_number
 
 if TYPE_CHECKING:
     from pliant.analysis.equilibrium import Equilibrium
@@ -70,15 +71,18 @@ def _print(rest: Equilibrium) -> None:
     from rich.table import Table
 
     from pliant.analysis.trim import effort_unit
+    from pliant.model.coordinate_pair import coordinate_pairs
+    from pliant.show.drawing import units_of_coordinates
 
     console = Console()
     say(f"{rest.name}: {rest.message}")
-    table = Table("coordinate", "value", *(["held by"] if rest.efforts else []), title="coordinates, m, rad or 1",
+    table = Table("coordinate", "value", *(["held by"] if rest.efforts else []), title="coordinates",
                   title_justify="left", box=None)  # fmt: skip
     table.columns[1].justify = "right"
+    shown, units = rest.system.shown_units, units_of_coordinates(rest.system)
     for name, value in rest.coordinates.items():
         effort = [f"{rest.efforts[name]:.6g} {effort_unit(rest.system, name)}"] if name in rest.efforts else []
-        table.add_row(plain(name), f"{value:.6g}", *effort)
+        table.add_row(plain(name), shown_number(value, units.get(name), shown, 6), *effort)
     console.print(table)
     for name, command in rest.commands.items():
         say(f"command of {name}: {command:.6g}")
@@ -92,9 +96,12 @@ def _print(rest: Equilibrium) -> None:
         column.justify = "right"
     console.print(table)
     if rest.contacts:
-        table = Table("contact", "state", "gap, m or rad", "force, N or N m", title="contacts", title_justify="left", box=None)
+        table = Table("contact", "state", "gap", "force", title="contacts", title_justify="left", box=None)
+        turning = {pair.name: pair.units for pair in coordinate_pairs(rest.system)}
         for pair, contact in rest.contacts.items():
-            table.add_row(plain(pair), "closed" if contact.closed else "open", f"{contact.gap:.4g}", f"{contact.force:.5g}")
+            metre, newton = turning.get(pair, ("m", "N"))
+            told = shown_number(contact.gap, metre, shown, 4), f"{contact.force:.5g} {newton}"
+            table.add_row(plain(pair), "closed" if contact.closed else "open", *told)
         console.print(table)
     for sentence in rest.warnings:
         say(f"warning: {sentence}")

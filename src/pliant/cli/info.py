@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pliant.results.ledger import Ledger
     from pliant.results.result import Result
 
+UNITS = ("shown_units", "parameter_units")  # settings in which the tables are printed, not settings of the run
 SHOWN_FREQUENCIES = 4  # per beam
 
 
@@ -116,7 +117,7 @@ def _print_result(result: Result, provenance: Any) -> None:
         closed = ", ".join(result.final_state.closed)
         rows.append(("can continue", f"from t = {result.final_state.t:.9g} s" + (f", touching: {closed}" if closed else "")))
     rows += [("made by", f"pliant {provenance['version']}")] if provenance else []
-    settings = {name: value for name, value in provenance.get("settings", {}).items() if name != "shown_units"}
+    settings = {name: value for name, value in provenance.get("settings", {}).items() if name not in UNITS}
     rows += [(name, str(value)) for name, value in settings.items() if value is not None]
     if provenance:
         model = provenance["model"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,6 +26,7 @@ def modes(
     file: ModelArgument,
     steady: Steady = None,
     hold: Hold = None,
+    free: Annotated[bool, typer.Option("--free", help="Free the joints of --hold, under efforts that hold them.")] = False,
     start: Annotated[bool, typer.Option("--start", help="Linearise about the start instead of the equilibrium.")] = False,
     out: Annotated[Path | None, typer.Option("--out", metavar="MODES.csv", help="Write the table, one mode per line.")] = None,
     plot: Annotated[Path | None, typer.Option("--plot", metavar="SHAPES.png", help="Draw the first mode shapes.")] = None,
@@ -35,16 +37,21 @@ def modes(
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Print the natural frequencies of a mechanism about its equilibrium, and the damping and main coordinates of each mode."""
+    """Print the natural frequencies of a mechanism about its equilibrium, and the damping and main coordinates of each mode.
+
+    Joints of --hold are blocked: they move in no mode, as behind a brake. With --free they move, with constant efforts along them.
+    """
     rates, held = read_steady(steady), read_settings(hold or (), "--hold")
     if start and (rates or held):
         stop(WRONG, f"--start and {'--steady' if rates else '--hold'}: at most one of them may be given")
+    if free and not held:
+        stop(WRONG, "--free: must be given with --hold, whose joints it frees")
     for option, target in (("--out", out), ("--plot", plot), ("--page", page)):
         if target is not None:
             check_target(option, target)
     model = load_model(file, includes_outside, settings)
     with writing(None), progress.waiting("searching for the equilibrium and its modes", quiet or as_json):
-        linear = _linearised(model.system, rates, held, start)
+        linear = _linearised(model.system, rates, held, free, start)
         found = linear.modes()
         written = _write(found, out, plot, page, number)
     if as_json:
@@ -59,12 +66,19 @@ def modes(
             say(f"written to {name}")
 
 
-def _linearised(system: System, rates: dict[str, float], held: dict[str, str], start: bool) -> Linearisation:
+def _linearised(system: System, rates: dict[str, float], held: dict[str, str], free: bool, start: bool) -> Linearisation:
     from pliant.analysis.equilibrium import equilibrium
     from pliant.analysis.linearise import linearise
 
-    at = equilibrium(system, steady=rates, hold=held) if rates or held else "start" if start else None
-    return linearise(system, at=at, inputs=(), outputs=())
+    if not rates and not held:
+        return linearise(system, at="start" if start else None, inputs=(), outputs=())
+    rest = equilibrium(system, steady=rates, hold=held)
+    if not free:  # the rates of held joints stay zero, as those of steady ones stay what they are
+        blocked = {**rest.operating.held, **dict.fromkeys(rest.hold, 0.0)}
+        rest = replace(rest, operating=replace(rest.operating, held=blocked))
+    linear = linearise(system, at=rest, inputs=(), outputs=())
+    how = "free in the modes, under the efforts that hold them" if free else "blocked in all modes; --free frees them"
+    return replace(linear, message=f"{linear.message}; {', '.join(held)}: {how}") if held else linear
 
 
 def rows(found: NaturalModes) -> list[dict[str, Any]]:

@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pliant.cli.exits import WRONG, stop
-from pliant.errors import ModelError
+from pliant.cli.exits import WRONG, say, stop
+from pliant.errors import ModelError, PliantError
 from pliant.host.atomic_files import streamed
 from pliant.host.netcdf_head import is_netcdf
 
 if TYPE_CHECKING:
     from pliant.files import Model
     from pliant.results.result import Result
+
+NOT_CLOSED = "residual must come to 0"  # of a message about a loop
+OF_SMALL_LENGTHS = 10.0  # m: a mechanism drawn in mm or cm hardly has parts of this length
 
 ModelArgument = Annotated[Path, typer.Argument(metavar="MODEL.yaml", help="The model file.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the report as JSON.")]
@@ -54,6 +57,23 @@ def load_model(file: Path, includes_outside: bool = False, settings: Sequence[st
     from pliant import files
 
     return files.load_model(file, includes_outside, read_settings(settings or ()))
+
+
+def say_unused(model: Model, err: bool = False) -> None:
+    """Tell of definitions that nothing reads: a slip, as a formula with a number in the place of the name."""
+    if model.unused:
+        one = len(model.unused) == 1
+        say(f"note: {', '.join(model.unused)} under define {'is' if one else 'are'} used nowhere in the file", err=err)
+
+
+def missing_unit(model: Model, trouble: PliantError) -> str:
+    """A hint for a loop that cannot close: numbers without a unit, if the file writes its lengths in mm or cm."""
+    unit, size = model.system.shown_units.get("m", ("m", 1.0))
+    plain = [one for one in model.system.parameters.values() if one.unit is None and one.value >= OF_SMALL_LENGTHS]
+    if not plain or size > 1.0 / OF_SMALL_LENGTHS or NOT_CLOSED not in str(trouble):
+        return ""
+    told = ", ".join(f"{one.name} = {one.value:g}" for one in plain)
+    return f" (a length without a unit is in m, and this file writes lengths in {unit}: is a unit missing in {told}?)"
 
 
 def read_settings(settings: Sequence[str], option: str = "--set") -> dict[str, str]:

@@ -13,10 +13,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pliant.cli.exits import DONE, FAILED, INTERRUPTED, WRONG, in_file_words, say, stop, write_json, writing
-from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, Set, TEnd, check_target, load_model, load_result
+from pliant.cli.options import (
+    AsJson,
+    IncludesOutside,
+    ModelArgument,
+    Quiet,
+    Set,
+    TEnd,
+    check_target,
+    load_model,
+    load_result,
+    missing_unit,
+    say_unused,
+)
 from pliant.cli.report import print_report, report_data
-from pliant.errors import ModelError, plain
+from pliant.errors import ModelError, SolveError, plain
 from pliant.host import progress
+from pliant.results.shown_units import shown_number
 
 if TYPE_CHECKING:
     from pliant.files import Model, RunSettings
@@ -58,6 +71,8 @@ def run(
         if path is not None:
             check_target(option, path)
     _check_format(target)
+    if not (quiet or as_json):
+        say_unused(model, err=True)
     start = None if go_on is None else _earlier(go_on, target, model, settings)
     with ended_softly():
         to = {"to": target, "compression": compression} if stream else {}
@@ -160,6 +175,10 @@ def simulate_model(model: Model, settings: RunSettings, start: Result | None, qu
             if isinstance(settings.save, tuple):  # the remaining ones of the given times
                 options["save"] = tuple(t for t in settings.save if t >= begin) or (settings.t_end,)
             return simulate(model.system, start=start, **options, **to)
+    except SolveError as trouble:
+        if hint := missing_unit(model, trouble):
+            stop(FAILED, f"{trouble}{hint}")
+        raise
     except (OSError, RuntimeError) as trouble:  # from the file that is being written; HDF5 reports a full disk as a RuntimeError
         if not to:
             raise
@@ -218,7 +237,7 @@ def summary_rows(result: Any) -> list[tuple[str, str]]:
     stats = dict(result.stats)
     rows = [("status", str(result.message))]
     rows += [("warning", sentence) for sentence in result.warnings]
-    rows += [("parameters", result.parameters_text)] if result.parameters else []
+    rows += [("parameters", _parameters(result))] if result.parameters else []
     rows += [(label, _short(stats[key])) for key, label in STATISTICS.items() if key in stats]
     rows += [("energy balance", f"{_short(error)} J at most")] if (error := _balance(result)["largest_error_J"]) is not None else []
     rows += [("touches", _touches(result.contacts))] if result.contacts else []
@@ -228,6 +247,12 @@ def summary_rows(result: Any) -> list[tuple[str, str]]:
     if len(events) > LISTED_EVENTS:
         rows.append(("", f"and {len(events) - LISTED_EVENTS} more"))
     return rows
+
+
+def _parameters(result: Any) -> str:
+    """The parameters in the units of the model file, as `pliant check` prints them."""
+    units = result.provenance.get("settings", {}).get("parameter_units", {})
+    return ", ".join(f"{name} = {shown_number(x, units.get(name), result.shown_units)}" for name, x in result.parameters.items())
 
 
 def _balance(result: Any) -> dict[str, float | None]:

@@ -17,7 +17,7 @@ Steady = Annotated[
 
 Hold = Annotated[
     list[str] | None,
-    typer.Option("--hold", metavar="COORDINATE=POSITION[unit]", help="A joint that is held: arm.angle=-60deg; may be repeated."),
+    typer.Option("--hold", metavar="COORDINATE=POSITION[unit]", help="A joint held in place: arm.angle=-60deg; may be repeated."),
 ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from itertools import takewhile
 
 from pliant.errors import ModelError
@@ -72,7 +73,7 @@ def _definition(name: str, item: Item) -> ParsedFormula:
     meaning: ParsedFormula = build(parse_definition, item, name, text, earlier, scope.coordinates)
     if meaning.constant is None or isinstance(expression_of(meaning.constant), Definition):
         return meaning
-    return _number(name, item, float(meaning.constant), None)
+    return replace(_number(name, item, float(meaning.constant), None), turning=meaning.turning)
 
 
 def _bounded(name: str, item: Item) -> ParsedFormula:
@@ -129,7 +130,18 @@ def _given(parameter: Parameter, kind: Kind, value: float | str, written: str | 
         value, own = read_value(parameter.name, value, unit, written)
         if own is not None:
             kind, unit = kind or units.kind_of(own), unit or units.si_unit(own)
+        if written is not None and not units.is_si(written):
+            _within(parameter, value, written)
     return Parameter(parameter.name, parameter.check(value), unit, parameter.low, parameter.high), kind
+
+
+def _within(parameter: Parameter, value: float, written: str) -> None:
+    """Refuse a value beyond a bound in the unit in which the file writes the bounds."""
+    size = units.convert(1.0, written, None)
+    for sign, bound, sense in ((">=", parameter.low, 1.0), ("<=", parameter.high, -1.0)):
+        if bound is not None and sense * value < sense * bound:
+            rule = f"must be {sign} {bound / size:.10g} {written}, got {value / size:.10g} {written}"
+            raise ModelError(f"parameter {parameter.name!r}: value {rule}")
 
 
 def read_value(name: str, text: str, unit: str | None, written: str | None = None) -> tuple[float, str | None]:

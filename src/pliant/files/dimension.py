@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from pliant.errors import ModelError
 
@@ -29,11 +30,55 @@ class Dimension:
     def __str__(self) -> str:
         if self.hertz and dict(self.powers) == {"[time]": -1.0}:
             return "a frequency in Hz or 1/s, not an angular velocity"
+        if self.angle and dict(self.powers) == {"[time]": -1.0}:
+            return "an angular velocity"
         if not self.powers:
             return "a plain number"
         from pint.util import UnitsContainer
 
         return f"of dimension {UnitsContainer({name: _whole(power) for name, power in self.powers.items()})}"
+
+
+@dataclass(frozen=True)
+class Turning:
+    """How a piece of a formula may mix up turns and radians, which have the same dimension.
+
+    A frequency of 2 Hz in the place of an angular velocity is 2 pi times too slow. Where one factor has no unit, as in
+    soll: n*min(t/0.15, 1), kinds are not known, so names are followed: those of definitions in Hz, 1/s or 1/min.
+    """
+
+    frequencies: frozenset[str] = frozenset()  # names among its factors, without 2 pi
+    settles: bool = False  # has pi or an angle as a factor, or a coordinate: a frequency times this is no longer in doubt
+    rotates: bool = False  # adds the rate of a rotation
+    settled: frozenset[str] = frozenset()  # names that it multiplies by such a factor somewhere: its author has seen to them
+
+    def __or__(self, other: Turning) -> Turning:
+        return Turning(*(a | b for a, b in zip(_parts(self), _parts(other), strict=True)))
+
+    def times(self, other: Turning) -> Turning:
+        settled = (self.frequencies if other.settles else frozenset()) | (other.frequencies if self.settles else frozenset())
+        both = self | other
+        return replace(both, frequencies=both.frequencies - settled, settled=both.settled | settled)
+
+    @property
+    def doubtful(self) -> list[str]:
+        return sorted(self.frequencies - self.settled)
+
+
+def _parts(turning: Turning) -> tuple[Any, ...]:
+    return turning.frequencies, turning.settles, turning.rotates, turning.settled
+
+
+NOT_TURNING = Turning()
+
+
+def not_a_rate(names: Sequence[str]) -> str:
+    """What to write where a frequency would be taken for an angular velocity."""
+    first = names[0]
+    return (
+        f"{', '.join(names)}: a frequency in Hz, 1/s or 1/min would be taken for an angular velocity; define {first} in rpm, deg/s "
+        f"or rad/s, or write 2*pi*{first} (a number of another kind per second: define it without a unit)"
+    )
 
 
 Kind = Dimension | None

@@ -12,15 +12,17 @@ import math
 import operator
 import re
 import warnings
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from functools import reduce
 from numbers import Real
+from operator import or_
 from typing import Any, ClassVar
 
 from pliant.errors import ModelError
 from pliant.files import dimension, units
-from pliant.files.dimension import ANGLE, PI, PLAIN, PURE, Kind
+from pliant.files.dimension import ANGLE, NOT_TURNING, PI, PLAIN, PURE, Kind, Turning
 from pliant.model.parameter import Definition, Parameter, TextExpression, TiedFloat, expression_of
 from pliant.model.signal import MotionTable, PiecewiseLinear
 from pliant.scalar import FUNCTIONS, Scalar, deg, pi, where
@@ -33,6 +35,7 @@ BY_COORDINATE = ("q", "v", "measured", "memory")
 EXAMPLES = {"measured": "tip_position arm y", "memory": "integral"}  # example names, for messages
 AXES = ("x", "y", "z")
 PLACES = "places"  # key of `Known` for the bodies that frames may be on
+ROTATIONS = "rotations"  # key of `Known` for the names in v that are angular velocities
 TABLES: dict[str, type[PiecewiseLinear] | type[MotionTable]] = {"table": PiecewiseLinear, "spline": MotionTable}
 # Functions of frames: the least and the largest number of their arguments, which are strings.
 OF_FRAMES = {"position": (2, 3), "velocity": (2, 3), "distance": (2, 2), "distance_rate": (2, 2), "angle": (1, 3),
@@ -80,6 +83,8 @@ COMPARISONS: dict[type, Callable[..., Scalar]] = {
 # arguments of the same kind; all others leave the kind unchanged.
 OF_PLAIN = {"sin": PLAIN, "cos": PLAIN, "tan": PLAIN, "sinh": PLAIN, "cosh": PLAIN, "tanh": PLAIN, "exp": PLAIN, "log": PLAIN,
             "asin": ANGLE, "acos": ANGLE, "atan": ANGLE}  # fmt: skip
+OF_ANGLE = ("sin", "cos", "tan")
+SAME_KIND = ("abs", "absolute", "min", "minimum", "max", "maximum", "hypot", "clip", "saturate", "quantise")  # keep the kind
 RESULTS = {**OF_PLAIN, "atan2": ANGLE, "sign": PLAIN}
 
 
@@ -87,7 +92,7 @@ RESULTS = {**OF_PLAIN, "atan2": ANGLE, "sign": PLAIN}
 class ParsedFormula:
     """A parsed formula: a callable of its variables that may read named numbers. Equal texts and numbers make equal formulas."""
 
-    OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("breakpoints", "constant", "value", "definitions", "needs", "kind")
+    OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("breakpoints", "constant", "value", "definitions", "needs", "kind", "turning")
 
     text: str
     variables: tuple[str, ...]
@@ -99,6 +104,7 @@ class ParsedFormula:
     definitions: tuple[tuple[str, ParsedFormula], ...] = field(default=(), compare=False, repr=False)  # in order of computation
     needs: frozenset[str] = field(default=frozenset(), compare=False)  # variables that it or its definitions read
     kind: Kind = field(default=None, compare=False, repr=False)  # of its value
+    turning: Turning = field(default=NOT_TURNING, compare=False, repr=False)  # frequencies in its value that may be meant as speeds
 
     def own_key(self) -> tuple[object, ...]:
         """A key that distinguishes it from other formulas."""
@@ -140,6 +146,7 @@ def parse_formula(
         definitions=used,
         needs=frozenset(parser.needs),
         kind=piece.kind,
+        turning=parser.judged(piece),
     )
 
 
@@ -215,6 +222,7 @@ class _Value:
     constant: bool
     kind: Kind = None
     named: bool = False  # a constant that depends on named numbers
+    turning: Turning = NOT_TURNING
 
 
 @dataclass(frozen=True)
@@ -237,6 +245,7 @@ class _Parser:
         self.used: set[str] = set()  # definitions that are formulas, including those that definitions need
         self.numbers: dict[str, float] = {}  # definitions that are numbers
         self.needs: set[str] = set()  # variables
+        self.doubts: dict[str, ast.expr] = {}  # frequencies that stand where an angular velocity should, and where
         self.breakpoints: dict[object, float] = {}  # by value, or by expression for parameters: equal values may differ later
         self.values: dict[type, Callable[[Any, int], _Value]] = {
             ast.Constant: self._number,
@@ -303,7 +312,8 @@ class _Parser:
             return self._defined(node, name)
         if name not in CONSTANTS:
             raise self._unknown(node, name, [*self.variables, *self.definitions, *CONSTANTS, *CALLS])
-        return self._folded(node, PI if name == "pi" else PURE, lambda e: CONSTANTS[name])
+        found = self._folded(node, PI if name == "pi" else PURE, lambda e: CONSTANTS[name])
+        return replace(found, turning=Turning(settles=True))
 
     def _defined(self, node: ast.Name, name: str) -> _Value:
         """The value of a definition: its number, or the value that the call of the formula has computed."""
@@ -313,13 +323,13 @@ class _Parser:
             raise self._error(node, f"is defined with {', '.join(foreign)}, which is not available here")
         if meaning.constant is not None:
             self.numbers[name] = meaning.constant
-            return _Value(lambda e: e[name], True, meaning.kind, True)
+            return _Value(lambda e: e[name], True, meaning.kind, True, _turning(name, meaning))
         self.used.update((name, *(inner for inner, _ in meaning.definitions)))
         self.numbers.update(meaning.numbers)
         self.needs |= meaning.needs
         for time in meaning.breakpoints:
             self._note_breakpoint(time)
-        return _Value(lambda e: e[name], False, meaning.kind)
+        return _Value(lambda e: e[name], False, meaning.kind, turning=meaning.turning)
 
     def _binary(self, node: ast.BinOp, depth: int) -> _Value:
         operate = OPERATORS.get(type(node.op))
@@ -329,7 +339,9 @@ class _Parser:
         a, b = self.value(node.left, depth), self.value(node.right, depth)
         if operate is operator.truediv and b.constant and self._computed(node.right, b.evaluate) == 0.0:
             raise self._error(node, "divides by zero")
-        return self._folded(node, self._kind_of_two(node, a, b), lambda e: operate(a.evaluate(e), b.evaluate(e)), a, b)
+        found = self._folded(node, self._kind_of_two(node, a, b), lambda e: operate(a.evaluate(e), b.evaluate(e)), a, b)
+        product = isinstance(node.op, (ast.Mult, ast.Div))
+        return replace(found, turning=a.turning.times(b.turning) if product else a.turning | b.turning)
 
     def _kind_of_two(self, node: ast.BinOp, a: _Value, b: _Value) -> Kind:
         if isinstance(node.op, ast.Mult):
@@ -343,6 +355,8 @@ class _Parser:
 
     def _common(self, node: ast.expr, nodes: Sequence[ast.expr], pieces: Sequence[_Value]) -> Kind:
         kinds = [piece.kind for piece in pieces]
+        if any(piece.turning.rotates for piece in pieces):
+            self._doubt(node, (name for piece in pieces for name in piece.turning.frequencies))
         try:
             return dimension.common(kinds, lambda k: short(self._piece(nodes[k])))
         except ModelError as trouble:
@@ -359,7 +373,7 @@ class _Parser:
         if operate is None:
             raise self._error(node, "has an operator other than + - * / **")
         a = self.value(node.operand, depth)
-        return self._folded(node, a.kind, lambda e: operate(a.evaluate(e)), a)
+        return replace(self._folded(node, a.kind, lambda e: operate(a.evaluate(e)), a), turning=a.turning)
 
     def _conditional(self, node: ast.IfExp, depth: int) -> _Value:
         return self._choice(node, node.test, node.body, node.orelse, depth)
@@ -367,7 +381,8 @@ class _Parser:
     def _choice(self, node: ast.expr, test: ast.expr, yes: ast.expr, no: ast.expr, depth: int) -> _Value:
         c, a, b = self.condition(test, depth), self.value(yes, depth), self.value(no, depth)
         kind = self._common(node, (yes, no), (a, b))
-        return self._folded(node, kind, lambda e: c.choose(e, a.evaluate(e), b.evaluate(e)), c, a, b)
+        found = self._folded(node, kind, lambda e: c.choose(e, a.evaluate(e), b.evaluate(e)), c, a, b)
+        return replace(found, turning=a.turning | b.turning)
 
     def _call(self, node: ast.Call, depth: int) -> _Value:
         if not isinstance(node.func, ast.Name):
@@ -387,7 +402,9 @@ class _Parser:
             return self._choice(node, node.args[0], node.args[1], node.args[2], depth)
         pieces = [self.value(argument, depth) for argument in node.args]
         kind = self._kind_of_call(node, name, pieces)
-        return self._folded(node, kind, lambda e: function(*(p.evaluate(e) for p in pieces)), *pieces)
+        found = self._folded(node, kind, lambda e: function(*(p.evaluate(e) for p in pieces)), *pieces)
+        turning = reduce(or_, (piece.turning for piece in pieces))
+        return replace(found, turning=turning if name in SAME_KIND else replace(turning, frequencies=frozenset(), rotates=False))
 
     def _table(self, node: ast.Call, kind: type[PiecewiseLinear] | type[MotionTable], depth: int) -> _Value:
         """table(x, x0, y0, x1, y1, ...): straight lines through points; spline(...): a smooth curve."""
@@ -421,14 +438,17 @@ class _Parser:
             if PLACES in self.known and body not in self.known[PLACES]:
                 raise self._unknown(node, body, list(self.known[PLACES]), f"body in {place!r}")
         self.needs.add("q")
+        moving = Turning(settles=True, rotates=name == "angle_rate")
         if name in ("position", "velocity"):
             frame, axis, *seen_from = texts
-            return _Value(lambda e: getattr(e["q"], name)(frame, *seen_from)[AXES.index(axis)], False)
-        return _Value(lambda e: getattr(e["q"], name)(*texts), False)
+            return _Value(lambda e: getattr(e["q"], name)(frame, *seen_from)[AXES.index(axis)], False, turning=moving)
+        return _Value(lambda e: getattr(e["q"], name)(*texts), False, turning=moving)
 
     def _kind_of_call(self, node: ast.Call, name: str, pieces: list[_Value]) -> Kind:
         if name in OF_PLAIN:
             self._without_dimension(node, node.args[0], pieces[0])
+        if name in OF_ANGLE:
+            self._doubt(node, pieces[0].turning.frequencies)
         kind = self._common(node, node.args, pieces)
         if name == "sqrt":
             return dimension.power(kind, 0.5)
@@ -446,7 +466,8 @@ class _Parser:
         if table in self.known and name not in self.known[table]:
             raise self._unknown(node, name, list(self.known[table]), "coordinate")
         self.needs.add(table)
-        return _Value(lambda e: e[table][name], False)
+        turning = Turning(settles=True, rotates=table == "v" and name in self.known.get(ROTATIONS, ()))
+        return _Value(lambda e: e[table][name], False, turning=turning)
 
     def _comparison(self, node: ast.Compare, depth: int) -> _Condition:
         """a < b < c is (a < b) and (b < c)."""
@@ -501,6 +522,17 @@ class _Parser:
         arguments = tuple(self.numbers[name] if e is None else e for name, e in zip(names, expressions, strict=True))
         return TiedFloat.of(TextExpression(self._piece(node), _at(self._piece(node), names, piece.evaluate), arguments))
 
+    def _doubt(self, node: ast.expr, names: Iterable[str]) -> None:
+        for name in names:
+            self.doubts.setdefault(name, node)
+
+    def judged(self, piece: _Value) -> Turning:
+        """Refuse frequencies that are added to the rate of a rotation, or whose sine is taken, unless 2 pi is seen to elsewhere."""
+        wrong = [name for name in self.doubts if name not in piece.turning.settled]
+        if wrong:
+            raise self._error(self.doubts[wrong[0]], f"must be in radians; {dimension.not_a_rate(wrong)}")
+        return piece.turning
+
     def _check_depth(self, node: ast.expr, depth: int) -> None:
         if depth > MAX_DEPTH:
             raise self._error(None, f"is nested deeper than {MAX_DEPTH} levels")
@@ -519,6 +551,14 @@ class _Parser:
     def _piece(self, node: ast.expr) -> str:
         """The text of the node."""
         return ast.get_source_segment(self.text, node) or ""
+
+
+def _turning(name: str, meaning: ParsedFormula) -> Turning:
+    """Of a definition that is a number: whether it is a frequency, an angle, or has pi in it."""
+    kind = meaning.kind
+    if kind is not None and kind.hertz and dict(kind.powers) == units.PER_TIME:
+        return Turning(frozenset({name}))
+    return Turning(settles=meaning.turning.settles or (kind is not None and kind.angle and not kind.powers))
 
 
 def _example(table: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 from pliant.files.contacts import read_contact
 from pliant.files.definitions import check_given, read_definitions, read_formulas_again
 from pliant.files.document import Item, Scope, build, did_you_mean, read_document
-from pliant.files.formula import PLACES, Known, ParsedFormula, parse_formula
+from pliant.files.formula import PLACES, ROTATIONS, Known, ParsedFormula, parse_formula
 from pliant.files.include import SHARED, read_includes, read_text
 from pliant.files.places import Place, frame_of, read_place
 from pliant.files.quantities import along, coordinate_units
@@ -48,6 +49,7 @@ class Model:
     system: System
     run: RunSettings | Any  # None if the file has no run section
     units: Mapping[str, str] = field(default_factory=dict, compare=False)  # in which the file defines numbers, such as mm
+    unused: tuple[str, ...] = field(default=(), compare=False)  # definitions of the file itself that nothing in it reads
 
 
 def load_model(path: str | Path, includes_outside: bool = False, parameters: Mapping[str, float | str] | None = None) -> Model:
@@ -138,7 +140,15 @@ def _read_sections(source: _Source, scope: Scope) -> Model:
     run = _read_run(sections["run"]) if "run" in sections else None
     if DRIVE_BY in sections:
         system.problem = read_object(InverseProblem, _plain_numbers(sections[DRIVE_BY]))
-    return Model(system, run, scope.units)
+    return Model(system, run, scope.units, _unused(sections))
+
+
+def _unused(sections: Mapping[str, Item]) -> tuple[str, ...]:
+    """Definitions whose names occur in no value of the file. Those of included files are shared, and may wait for other models."""
+    if "define" not in sections:
+        return ()
+    words = {word for item in sections.values() for text in item.scalars() for word in re.findall(r"[^\W\d]\w*", text)}
+    return tuple(name for name, _ in _entries(sections, "define") if name not in words)
 
 
 def _read_run(item: Item) -> RunSettings:
@@ -277,8 +287,10 @@ def _coordinates(system: System, sections: Mapping[str, Item]) -> Known:
     return {
         "q": [*(f"{link.name}.{name}" for link in links for name in link.positions), *named, *held],
         "v": [*(f"{link.name}.{name}" for link in links for name in link.rates), *named],
+        ROTATIONS: [f"{link.name}.{name}" for link in links for motion in link.joint.motions if motion.unit == "rad"
+                    for name in motion.rates],
         PLACES: [GROUND, *system.links, *system.segmented],
-    }
+    }  # fmt: skip
 
 
 def _held_names(item: Item) -> list[str]:

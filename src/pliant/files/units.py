@@ -49,7 +49,12 @@ def require(kind: Kind, wanted: str | None, text: str) -> None:
     if wanted is not None and not _fits(kind, wanted):
         named = "a number without a unit" if wanted == "1" else f"in {wanted}"
         angle = kind is not None and kind.angle and not kind.powers and wanted == "1"
-        raise ModelError(f"must be {named}, got {text!r}, which is {'an angle' if angle else kind}")
+        instead = "; turns per minute are rpm, and a frequency becomes rad/s by 2*pi" if _is_frequency(kind, wanted) else ""
+        raise ModelError(f"must be {named}, got {text!r}, which is {'an angle' if angle else kind}{instead}")
+
+
+def _is_frequency(kind: Kind, wanted: str) -> bool:
+    return kind is not None and kind.hertz and dict(kind.powers) == PER_TIME and "rad/s" in wanted.split(OR)
 
 
 def _fits(kind: Kind, wanted: str) -> bool:
@@ -58,7 +63,7 @@ def _fits(kind: Kind, wanted: str) -> bool:
 
 def _alike(kind: Dimension, wanted: str) -> bool:
     """Whether a kind fits a unit. Turns and counts have no dimension, so frequencies in Hz are told apart from rad/s explicitly."""
-    if wanted.startswith("rad") and kind.hertz:
+    if (wanted.startswith("rad") and kind.hertz) or (wanted in ("Hz", "1/s") and kind.angle):
         return False
     if wanted in ("1", "rad") and not kind.powers:
         return kind.ratio or kind.angle == (wanted == "rad")

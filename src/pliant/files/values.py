@@ -8,6 +8,7 @@ from operator import or_
 from typing import Any
 
 from pliant.files import units, vocabulary
+from pliant.files.dimension import not_a_rate
 from pliant.files.document import Item, ModelFileError, build, did_you_mean
 from pliant.files.formula import ParsedFormula, is_expression, parse_formula
 from pliant.files.places import is_place, read_frame
@@ -21,6 +22,9 @@ from pliant.model.normal_law import PowerDamping
 from pliant.model.signal import Constant, Formula, Prescribed
 
 EXPONENT, DAMPING_EXPONENT = "exponent", "damping_exponent"  # of a law K d^n + chi d^m d'
+ALSO_CALLED = {"hinge": "revolute", "pin": "revolute", "pivot": "revolute", "slider": "prismatic", "slide": "prismatic",
+               "translational": "prismatic", "ball": "spherical", "fixed": "weld", "rigid": "weld", "cardan": "universal",
+               "floating": "free"}  # fmt: skip
 ON_COORDINATES = ("spring", "damper", "limits", "backlash", "motion")  # fields of a joint that are of its coordinates
 
 
@@ -112,7 +116,7 @@ def read_named(family: Mapping[str, type], item: Item) -> Any:
     if item.is_scalar:
         name = item.text()
         if name not in family:
-            raise item.wrong(f"must be one of {', '.join(names)}{did_you_mean(name, names)}")
+            raise item.wrong(f"must be one of {', '.join(names)}{_meant(name, names)}")
         required = vocabulary.required_fields(family[name])
         if required:
             raise item.error(f"{name} must be given with {', '.join(required)}, as in {{{name}: ...}}")
@@ -125,10 +129,16 @@ def read_named(family: Mapping[str, type], item: Item) -> Any:
         raise item.error(f"must contain exactly one of {', '.join(names)}, got {', '.join(found) or 'nothing'}")
     name, inner = next(iter(found.items()))
     if name not in family:
-        raise inner.at_key(f"unknown kind {name!r}{did_you_mean(name, names)}; known: {', '.join(names)}", item)
+        raise inner.at_key(f"unknown kind {name!r}{_meant(name, names)}; known: {', '.join(names)}", item)
     if inner.is_nothing and not vocabulary.required_fields(family[name]):
         return build(family[name], inner)
     return read_object(family[name], inner)
+
+
+def _meant(name: str, names: list[str]) -> str:
+    """A hint at a name that other programs call so, or that is spelled alike."""
+    same = ALSO_CALLED.get(name.lower())
+    return f" (did you mean {same!r}?)" if same in names else did_you_mean(name, names)
 
 
 def _read_list(hint: Any, item: Item) -> Any:
@@ -211,6 +221,8 @@ def read_formula(item: Item, variables: tuple[str, ...] = STATE) -> ParsedFormul
     scope, text = item.scope, item.text("a formula")
     formula: ParsedFormula = build(parse_formula, item, text, variables, scope.coordinates, scope.definitions)
     build(units.require, item, formula.kind, item.unit, text)
+    if item.unit in ("rad", "rad/s") and formula.turning.doubtful:
+        raise item.error(f"must be in {item.unit}, got {text!r}; {not_a_rate(formula.turning.doubtful)}")
     return formula
 
 
@@ -236,6 +248,8 @@ def _read_signal(item: Item) -> Any:
 def _read_function(kind: type, item: Item) -> Any:
     """Read a formula alone, or {function: ..., breakpoints: [...]}; times with which t is compared are always breakpoints."""
     variables = FORMULAS[kind]["function"]
+    if kind is Prescribed and item.unit is None:
+        item = item.of_unit(item.coordinate)
     if not item.is_mapping:
         formula = read_formula(item, variables)
         return build(kind, item, formula, formula.breakpoints, formula.text)

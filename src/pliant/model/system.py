@@ -45,6 +45,7 @@ from pliant.model.strut import Strut, strut_force
 from pliant.model.telescopic import TelescopicBeam
 from pliant.results import rich_display
 from pliant.results.result import Result
+from pliant.results.shown_units import ShownUnits, shown_number, shown_unit
 from pliant.scalar import ArrayOf, Numbers
 
 BODIES: dict[str, type[Body]] = {"beam": Beam, "telescopic": TelescopicBeam, "rigid": RigidBody}
@@ -659,7 +660,8 @@ class System:
         lines += [f"stiffening auto: {self.automatic_stiffening}"] if self.automatic_stiffening else []
         lines += [f"drive {d.name}: {d.coordinate}" for d in self.drives.values()]
         lines += [f"{_kind(load)} {load.name}: on {_where(load.at)}" for load in self.loads.values()]
-        lines += [f"strut {s.name}: from {_where(s.a)} to {_where(s.b)}, {_strut_parts(s)}" for s in self.struts.values()]
+        lines += [f"strut {s.name}: from {_where(s.a)} to {_where(s.b)}, {_strut_parts(s, self.shown_units)}"
+                  for s in self.struts.values()]  # fmt: skip
         lines += [f"motor {m.name}: on {m.coordinate}, {_motor_parts(m)}" for m in self.motors.values()]
         lines += [f"{c.name}: {type(c.normal).__name__}, {type(c.friction).__name__ if c.friction else 'no friction'}"
                   for c in self.contacts.values()]  # fmt: skip
@@ -803,13 +805,16 @@ def _ends_of_travel(system: System) -> list[str]:
     lines = []
     for link in system.links.values():
         for motion in link.joint.motions:
-            label, unit = f"{link.name}.{motion.name}", motion.unit
+            label = f"{link.name}.{motion.name}"
+            size, unit = shown_unit(motion.unit, system.shown_units)
             stop, play = link.joint.limited.get(motion.name), link.joint.plays.get(motion.name)
             if stop is not None:
                 law = "spring" if stop.law is None else type(stop.law).__name__
-                lines.append(f"stops of {label}: {stop.low:g} to {stop.high:g} {unit}, {law}")
+                lines.append(f"stops of {label}: {stop.low / size:g} to {stop.high / size:g} {unit}, {law}")
             if play is not None:
-                lines.append(f"backlash of {label}: {play.gap:g} {unit} about {play.centre:g}, {type(play.law).__name__}")
+                lines.append(
+                    f"backlash of {label}: {play.gap / size:g} {unit} about {play.centre / size:g}, {type(play.law).__name__}"
+                )
     gears = [(c.name, c.backlash) for c in system.closures.values() if isinstance(c, GearClosure)]
     return lines + [f"backlash of {name}: {play.gap:g}, {type(play.law).__name__}" for name, play in gears if play is not None]
 
@@ -823,8 +828,8 @@ def _motor_parts(drive: MotorDrive) -> str:
     return f"{rotor}{gear}, {kind if drive.command is not None else 'not driven'}{states}"
 
 
-def _strut_parts(strut: Strut) -> str:
-    spring = [] if strut.rest is None else [f"spring {strut.stiffness:g} N/m of {strut.rest:g} m"]
+def _strut_parts(strut: Strut, shown: ShownUnits) -> str:
+    spring = [] if strut.rest is None else [f"spring {strut.stiffness:g} N/m of {shown_number(strut.rest, 'm', shown, 6)}"]
     damper = [f"damper {strut.damping:g} N s/m"] if strut.damping else []
     return ", ".join([*spring, *damper, *(["actuator"] if strut.force is not None else [])])
 

@@ -12,3 +12,9 @@ def shown_unit(unit: str, shown: ShownUnits) -> tuple[float, str]:
     base, over, time = unit.partition("/")
     name, size = shown.get(unit) or shown.get(base if time in ("s", "s^2") else unit, (unit, 1.0))
     return size, f"{name}{over}{time}" if over and unit not in shown and size != 1.0 else name if size != 1.0 else unit
+
+
+def shown_number(value: float, unit: str | None, shown: ShownUnits, digits: int = 10) -> str:
+    """A number in SI as text in the unit of the file, such as 120 rpm."""
+    size, name = shown_unit(unit or "", shown)
+    return f"{value / size:.{digits}g} {'' if name == '1' else name}".rstrip()

@@ -40,6 +40,8 @@ class Provenance:
     def _data(self) -> Mapping[str, Any]:
         plain = {name: _plain(value) for name, value in {**self._settings, **self._more}.items()}
         plain |= {"parameters": self._parameters} if self._parameters else {}
+        units = {name: unit for name, one in self.system.parameters.items() if (unit := one.unit) is not None}
+        plain |= {"parameter_units": units} if units else {}
         plain |= {"shown_units": dict(self.system.shown_units)} if self.system.shown_units else {}
         model = _model(self.system, {**self._settings, "t_start": self._began}, self._parameters)
         return {"version": VERSION, **model, "settings": {**plain, "first_start": self._began}}

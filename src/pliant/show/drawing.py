@@ -59,7 +59,7 @@ def draw(system: System, tree: Tree) -> Drawing:
     )
     contacts = tuple(_contact(pair) for pair in system.contacts.values())
     x, y, z = tree.gravity
-    return Drawing((x, y, z), _units(system), ground.array, bodies, closures + struts, contacts)
+    return Drawing((x, y, z), units_of_coordinates(system), ground.array, bodies, closures + struts, contacts)
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def _held(stands: Sequence[_Stand], fixed: Sequence[Spot]) -> list[_Held]:
     return held
 
 
-def _units(system: System) -> dict[str, str]:
+def units_of_coordinates(system: System) -> dict[str, str]:
     """The unit of every coordinate."""
     units: dict[str, str] = {}
     for link in system.links.values():
