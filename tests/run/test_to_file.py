@@ -116,7 +116,6 @@ def test_a_simulation_that_was_killed_goes_on_to_the_same_rows(here, tmp_path, m
     assert os.listdir(tmp_path) == ["run.nc"]
 
 
-<<<<<<< HEAD
 def test_a_damaged_state_is_refused_and_so_are_other_instants_of_as_many_rows(here, tmp_path):
     leave_unfinished("simulate", tmp_path)
     state = tmp_path / "run.unfinished.nc.state"
@@ -135,7 +134,8 @@ def test_rows_that_runs_killed_before_their_first_state_have_left_are_deleted_wh
     (tmp_path / "other.unfinished.nc").write_bytes(b"rows")
     pl.simulate(here["made"](True), 0.6, save=1e-3, to="run.nc", resume=True)
     assert sorted(os.listdir(tmp_path)) == ["other.unfinished.nc", "run.nc"]
-=======
+
+
 CONTROLLED = """
 import os, signal, sys
 import pliant as pl
@@ -177,4 +177,3 @@ def test_between_instants_the_state_is_kept_and_a_killed_run_goes_on_to_the_same
     assert np.array_equal(np.asarray(resumed.time), whole.time) and np.array_equal(resumed["arm.angle"], whole["arm.angle"])
     assert np.array_equal(np.asarray(resumed.values["work"]), whole.values["work"])
     assert os.listdir(tmp_path) == ["run.nc"]
->>>>>>> mend

@@ -474,11 +474,10 @@ class Run:
                 if self.outcome.status is not Status.REACHED:
                     return
 
-<<<<<<< HEAD
     @cached_property
     def _mechanism(self) -> dict[str, str]:
         return mechanism_words(self)
-=======
+
     def _sampled(self, first: int, last: int) -> NDArray[np.bool_] | None:
         """What the loop does in these pieces, after Python's controllers have run; None if one of them has ended the run."""
         try:
@@ -490,7 +489,6 @@ class Run:
                 raise
             self.outcome, self.trouble = self.stepper.outcome(Status.STOPPED_BY_PYTHON), trouble
         return None
->>>>>>> mend
 
     def saved(self) -> SavedRun:
         """The present state, between two portions of computing."""
