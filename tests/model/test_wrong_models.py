@@ -210,10 +210,7 @@ def _bad_formula():
         (lambda: pl.Modes("CF", 2), "(did you mean 'cf'?)"),
         (lambda: pl.Modes("cl", 2), "c clamped, s simply supported, f free; most links have 'cf'), got 'cl'"),
         (lambda: beam(modes="cf"), 'must be a set of modes such as pl.Modes("cf", 2), got'),
-        (
-            lambda: system(b={"body": body(), "joint": pl.Weld(), "on": "a"}),
-            "arm = system.add(...), or system.handle('a').tip, got",
-        ),
+        (lambda: system(b={"body": body(), "joint": pl.Weld(), "on": "a"}), "arm = system.add(...), or system.handle('a').tip"),
     ],
 )
 def test_a_message_says_what_to_write_instead(build, hint):
