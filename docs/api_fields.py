@@ -164,6 +164,8 @@ BY_CLASS = {
     "Campbell.is_speed": "whether `over` is the rate of a coordinate",
     "Campbell.eigenvalues": "eigenvalues, one row per value",
     "Campbell.stable": "for each value: whether no mode grows",
+    "Campbell.unit": "unit of the values; empty if the parameter has none",
+    "Campbell.pose": "where the mechanism is at each value of a parameter, and which joints are held",
     "Capsule.length": "distance between the centres of the round ends",
     "Compiled.traced": "names and positions of all states and parameters",
     "Compiled.structure": "machine code, shared by systems of equal structure",

@@ -20,8 +20,9 @@ def plain(text: str) -> str:
 
 def did_you_mean(word: object, known: Iterable[str]) -> str:
     """A hint at the known name that is spelled most like a word, or an empty string."""
-    close = get_close_matches(str(word), list(known), n=1)
-    return f" (did you mean {close[0]!r}?)" if close else ""
+    names = {str(name).lower(): name for name in known}
+    close = get_close_matches(str(word).lower(), names, n=1)
+    return f" (did you mean {names[close[0]]!r}?)" if close else ""
 
 
 class PliantError(Exception):

@@ -68,6 +68,40 @@ def test_growth_is_told():
     assert diagram.frequencies[0, 0] == pytest.approx(math.sqrt(0.75) * alone, rel=1e-6)
 
 
+def loaded(angle=0.0):
+    """An arm with a payload as a parameter, a motor at its root and a soft link at its end."""
+    payload = pl.Parameter("payload", 0.1, unit="kg", low=0.0)
+    system = pl.System("loaded", gravity=(0, -9.81))
+    arm = system.add("arm", pl.RigidBody.rod(0.6, 1.0), joint=pl.Revolute(angle=angle))
+    tool = pl.RigidBody(mass=payload, com=(0.1, 0), inertia=1e-3)
+    system.add("tool", tool, joint=pl.Revolute(spring=pl.Spring(30.0)), on=arm.tip)
+    system.motor("m", "arm.angle", pl.Motor(inertia=3e-5, ratio=100.0), command=0.0)
+    return system
+
+
+def test_a_pose_that_is_held_is_kept_at_every_value_of_a_parameter():
+    values = [0.1, 0.5]
+    diagram = pl.campbell(loaded(), over={"payload": values}, hold={"arm.angle": "30 deg"})
+    assert diagram.warnings == () and diagram.unit == "kg"
+    assert diagram.pose == f"arm.angle held at {math.radians(30.0):.4g} rad" and diagram.pose in repr(diagram)
+    for row, value in enumerate(values):
+        held = pl.equilibrium(loaded(), parameters={"payload": value}, hold={"arm.angle": "30 deg"})
+        alone = pl.linearise(loaded(), at=held, inputs=(), outputs=()).modes()
+        assert np.sort_complex(diagram.eigenvalues[row]) == pytest.approx(np.sort_complex(alone.eigenvalues), rel=1e-9)
+    assert "arm.angle held at 0.5236" in pl.plot.campbell(diagram).axes[0].get_title(loc="left")
+    assert pl.plot.campbell(diagram).axes[0].get_xlabel() == "payload, kg"
+
+
+def test_an_equilibrium_far_from_the_start_is_told_with_the_word_that_keeps_the_pose():
+    diagram = pl.campbell(loaded(), over={"payload": [0.1, 0.5]})
+    (said,) = diagram.warnings
+    assert said.startswith(
+        "payload = 0.1 and 1 more: the equilibrium was searched anew and is far from the start: arm.angle = -1.57"
+    )
+    assert "hold={'arm.angle': 0}" in said and diagram.pose == "each at its own equilibrium"
+    assert pl.campbell(loaded(-1.5), over={"payload": [0.1]}).warnings == ()
+
+
 def test_wrong_words_are_refused():
     with pytest.raises(pl.ModelError, match="over must name one coordinate or parameter"):
         pl.campbell(crossing(), over={})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import pytest
 from typer.testing import CliRunner
@@ -12,6 +13,7 @@ from pliant.cli import app
 from pliant.cli.exits import in_file_words
 from pliant.gallery.representative import REPRESENTATIVES
 
+MM = "is it in m? 0.01 is 10 mm"
 MODEL = """
 pliant: 1
 system: arm
@@ -46,7 +48,7 @@ def arm(length=0.5, angle=0.2, mass=0.3, g=9.81, **material) -> pl.System:
         ({"density": 7.86}, "body 'arm': density = 7.86 kg/m^3 is less than foam has; steel has 7860 kg/m^3"),
         ({"density": 7.86e6}, "body 'arm': density = 7.86e+06 kg/m^3 is more than any solid has; steel has 7860 kg/m^3"),
         ({"mass": 1.9e-13}, "body 'tool': mass = 1.9e-13 kg is 2.4e-13 of that of the heaviest body, 0.786 kg"),
-        ({"length": 0.02}, "body 'arm': length = 0.02 m is 1 times the depth of its section, less than a beam has"),
+        ({"length": 0.02}, f"body 'arm': length = 0.02 m is 1 times the depth of its section, less than a beam has; {MM}"),
         ({"length": 500.0}, "body 'arm': length = 500 m is 2.5e+04 times the depth of its section, more than a thread has"),
         ({"angle": 60}, "body 'arm': angle = 60 rad is 9.55 turns; pl.deg(60) if degrees are meant"),
         ({"angle": pl.deg(300)}, ""),
@@ -57,6 +59,15 @@ def test_implausible_numbers_are_said_with_part_field_and_value(numbers, sentenc
     assert pl.implausible(arm(**numbers)) == ((sentence,) if sentence else ())
     named = {name: pl.Parameter(name, value) for name, value in numbers.items()}
     assert pl.implausible(arm(**named)) == ((sentence,) if sentence else ())
+
+
+def test_an_implausible_mass_per_length_is_said():
+    section, material = pl.Section.rectangle(0.02, 0.01), pl.Material(E=2e11)
+    beam = partial(pl.Beam, length=0.5, section=section, theory="euler-bernoulli", modes=pl.Modes("cf", 1), material=material)
+    for given, density in ((1.5, ""), (1500.0, "7.5e+06"), (1.5e-3, "7.5")):
+        system = pl.System("arm", gravity=(0, 0))
+        system.add("arm", beam(mass_per_length=given), joint=pl.Weld())
+        assert [density in sentence for sentence in pl.implausible(system)] == [True] * bool(density)
 
 
 def test_a_contact_deep_inside_at_the_start_is_said():

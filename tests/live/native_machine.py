@@ -69,6 +69,11 @@ class NativeMachine:
             self.array("run.piece_end", spec["pieces"])[:] = part["ends"]
         self.run["t_stop"] = self.array("run.piece_end", 1)[0]
         self._call("take_up", None, ADDRESSED, ADDRESSED, WHOLE)(self.places["run"], self.places["batch"], 0)
+        if "project" in self.live.kernels and not np.array_equal(vector, self.live.table.base, equal_nan=True):
+            for _ in range(3):
+                project = self._call("project", None, FLOAT, *(ADDRESSED,) * 4)
+                project(self.run["t"][0], *(self.places[f"run.{name}"] for name in ("y", "p", "y_try", "work")))
+                self.array("run.y", spec["n"])[:] = self.array("run.y_try", spec["n"])
 
     def to_end(self):
         advance = self._call("advance", WHOLE, ADDRESSED)

@@ -67,6 +67,21 @@ def test_closed_loops_are_assembled_along_the_slider():
     np.testing.assert_allclose(machine.rows()[1][:, :3], expected.values["q"], rtol=1e-7, atol=1e-8)
 
 
+def test_ranges_that_nobody_asked_for_end_where_the_mechanism_does():
+    """Of a rod of this length, a slider to half of it would leave the loop open."""
+    length = pl.Parameter("length", 0.3)
+    system = pl.System("four-bar", gravity=(0, -9.81))
+    crank = system.add("crank", pl.RigidBody.rod(0.1, 0.5), joint=pl.Revolute(angle=0.7))
+    coupler = system.add("coupler", pl.RigidBody.rod(length, 0.5), joint=pl.Revolute(angle=-0.6), on=crank.tip)
+    rocker = system.add("rocker", pl.RigidBody.rod(0.2, 0.5), joint=pl.Revolute(angle=1.2), on=system.ground.moved((0.5, 0.0)))
+    system.close("pin", "point", coupler.tip, rocker.tip)
+    method = pl.DOP853(rtol=1e-6, atol=1e-9)
+    (slider,) = live_machine(system, 0.1, method=method, rows=5).sliders
+    assert 0.15 < slider.low < 0.3 < slider.high < 0.45
+    with pytest.raises(pl.PliantError):
+        live_machine(system, 0.1, method=method, rows=5, sliders={"length": (0.1, 0.45)})
+
+
 def test_what_needs_python_is_said_by_name():
     system = pl.System("arm", gravity=(0, -9.81))
     system.add("arm", pl.RigidBody.rod(1.0, 1.0), joint=pl.Revolute(angle=0.2))

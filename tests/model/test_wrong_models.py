@@ -74,7 +74,7 @@ WRONG = {
     "unknown theory": (lambda: beam(theory="timoschenko"),
                        "Beam: theory must be one of euler-bernoulli, timoshenko (did you mean 'timoshenko'?), got 'timoschenko'"),
     "unknown ends": (lambda: pl.Modes("xx", 1),
-                     "Modes: ends must be one of cc, ss, sc, cs, cf, fc, ff, sf, fs, got 'xx'"),
+                     "Modes: ends must be one of cc, ss, sc, cs, cf, fc, ff, sf, fs (root, then tip: c clamped, "),
     "no modes": (lambda: pl.Modes("cf", 0), "Modes: count must be a whole number >= 1, got 0"),
     "half a mode": (lambda: pl.Modes("cf", 1.5), "Modes: count must be a whole number >= 1, got 1.5"),
     "unknown plane": (lambda: pl.Modes("cf", 1, plane="x"), "Modes: plane must be one of y, z, got 'x'"),
@@ -210,6 +210,21 @@ def _bad_formula():
     made = system()
     made.drive("m", "a.angle", lambda t, q, v: q["a.angel"])
     pl.simulate(made, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("build", "hint"),
+    [
+        (lambda: pl.Revolute(angle="30 deg"), "must be a finite number in rad: pl.deg(30), got '30 deg'"),
+        (lambda: pl.Modes("CF", 2), "(did you mean 'cf'?)"),
+        (lambda: pl.Modes("cl", 2), "c clamped, s simply supported, f free; most links have 'cf'), got 'cl'"),
+        (lambda: beam(modes="cf"), 'must be a set of modes such as pl.Modes("cf", 2), got'),
+        (lambda: system(b={"body": body(), "joint": pl.Weld(), "on": "a"}), "arm = system.add(...), or system.handle('a').tip"),
+    ],
+)
+def test_a_message_says_what_to_write_instead(build, hint):
+    with pytest.raises(pl.ModelError, match=re.escape(hint)):
+        build()
 
 
 @pytest.mark.parametrize("case", WRONG)

@@ -45,6 +45,48 @@ def test_every_warning_is_registered_once_and_has_a_test_here():
     assert all(warning.__doc__ for warning in WARNINGS)
 
 
+# ------------------------------------------------------------------------------------------------- forgotten units
+
+
+def test_a_run_tells_of_sections_densities_and_angles_whose_unit_was_forgotten():
+    tube = pl.Section.tube(outer=12, inner=10)  # mm
+    light = pl.Material(E=7e10, density=2.7)  # g/cm^3
+    beam = pl.Beam(length=0.6, section=tube, material=light, theory="euler-bernoulli", modes=pl.Modes("cf", 1))
+    system = pl.System("arm", gravity=(0, 0))
+    system.add("arm", beam, joint=pl.Revolute(angle=30))
+    said = pl.simulate(system, 0.01).warnings
+    assert of(said, "density = 2.7 kg/m^3 is less than foam has; steel has 7860 kg/m^3")
+    assert of(said, "angle = 30 rad is 4.77 turns; pl.deg(30) if degrees are meant")
+    assert of(said, "0.022 times the depth of its section, less than a beam has; is it in m? 0.01 is 10 mm")
+    (said,) = pl.equilibrium(clamped_on(pl.Revolute()), hold={"rod.angle": 30}).warnings
+    assert said == "equilibrium: hold['rod.angle'] = 30 rad is 4.77 turns; '30 deg' if degrees are meant"
+    assert pl.equilibrium(clamped_on(pl.Revolute()), hold={"rod.angle": "30 deg"}).warnings == ()
+
+
+def clamped_on(joint):
+    system = pl.System("arm", gravity=(0, 0))
+    system.add("rod", pl.RigidBody.rod(1.0, 1.0), joint=joint)
+    return system
+
+
+def test_segments_may_be_stocky():
+    system = pl.System("fine", gravity=(0, 0))
+    system.add("rod", pl.segmented(strip(length=0.1), 20), joint=pl.Weld())
+    assert pl.simulate(system, 1e-5).warnings == () == pl.implausible(system)
+
+
+@pytest.mark.parametrize(("period", "delay", "words"), [(500, 0.0, "runs only once, because period = 500 s is longer than"),
+                                                        (0.01, 1, "its outputs never act, because delay = 1 s is as long as"),
+                                                        (0.01, 0.005, "")])  # fmt: skip
+def test_a_controller_that_is_idle_for_the_whole_run_is_told(period, delay, words):
+    system = clamped_on(pl.Revolute())
+    system.sampled("c", period, lambda t, q, v, measured, memory: -q["rod.angle"], "torque", delay=delay)
+    system.drive("servo", "rod.angle", lambda t, q, v: q["c.torque"])
+    run = pl.simulate(system, 0.2)
+    assert [words in sentence for sentence in run.warnings] == [True] * bool(words)
+    assert not of(pl.simulate(system, 0.3, start=run).warnings, "controller")  # a part of a run
+
+
 # ---------------------------------------------------------------------------------------------------------------- bending
 
 

@@ -203,6 +203,20 @@ def test_the_zoom_shows_the_touch_it_is_asked_for(chain):
     assert len(pl.plot.contact_forces(chain, zoom=None).axes) == 1
 
 
+def test_one_long_touch_is_one_touch_and_shown_to_its_end_below_its_mark():
+    system = pl.System("bounce", gravity=(0, -9.81))
+    ball = system.add("ball", pl.RigidBody(mass=1.0, inertia=1.0), joint=pl.Planar(position=(0, 0.01), velocity=(0, -1.0)))
+    system.contact(points=ball.root, against=pl.Plane(normal=(0, 1)), normal=pl.Hertz(stiffness=500.0, exponent=1.0), name="floor")
+    run = pl.simulate(system, 0.25)
+    (touch,) = run.contacts
+    above, below = pl.plot.contact_forces(run).axes
+    assert not touch.lasting and touch.duration > 0.2 * 0.25
+    assert above.get_title(loc="left") == "bounce: 1 touch" and below.get_xlim()[1] > 1e3 * touch.duration
+    for panel in (above, below):
+        marks = [float(y) for line in panel.get_lines() if line.get_marker() == "v" for y in line.get_ydata()]
+        assert panel.get_ylim()[1] > 1.05 * max(marks)
+
+
 @pytest.mark.parametrize("draw", [
     lambda run: pl.plot.contact_forces(run, zoom=99),
     lambda run: pl.plot.contact_forces(run, zoom="softest"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,7 @@ Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
 
 NUMBER = re.compile(r"(?<![\w'])-?\d+(\.\d+)?(e[-+]?\d+)?")  # not within a name
+FAR = 0.3  # rad or m: how far from the start the joints of an equilibrium may be before it is said
 UNLIKE = 1.0  # cost of orthogonal shapes (MAC = 0), in octaves of frequency difference
 
 
@@ -37,6 +38,8 @@ class Campbell:
     is_speed: bool  # True if `over` is the rate of a coordinate, rad/s or m/s; False if it is a parameter
     eigenvalues: Complexes
     stable: tuple[bool, ...]  # for each value: True if no mode grows
+    unit: str = ""  # of the values; empty if it is not known
+    pose: str = ""  # where the mechanism is at each value of a parameter, and which joints are held
     warnings: tuple[str, ...] = ()  # what to know before believing the numbers
 
     @property
@@ -51,7 +54,8 @@ class Campbell:
         return np.asarray(np.where(size > 0.0, -self.eigenvalues.real / np.where(size > 0.0, size, 1.0), 0.0 * size) + 0.0)
 
     def __repr__(self) -> str:
-        return f"<Campbell {self.name!r}: {self.eigenvalues.shape[1]} modes over {len(self.values)} values of {self.over}>"
+        where = f", {self.pose}" if self.pose else ""
+        return f"<Campbell {self.name!r}: {self.eigenvalues.shape[1]} modes over {len(self.values)} values of {self.over}{where}>"
 
     def __str__(self) -> str:
         return "\n".join([repr(self), *(f"warning: {sentence}" for sentence in self.warnings)])
@@ -63,12 +67,16 @@ def campbell(
     *,
     parameters: Mapping[str, float] | None = None,
     steady: Mapping[str, float] | None = None,
+    hold: Mapping[str, float | str] | None = None,
 ) -> Campbell:
     """Natural frequencies over a joint's speed or a parameter: campbell(system, over={"shaft.angle": np.linspace(0, 600, 61)}).
 
     If `over` names a coordinate, it is held at each speed in turn; if it names a parameter, the equilibrium is found anew for each
     value. Each column tracks one mode by the similarity of the shapes. steady: constant speeds of other coordinates.
+    hold: positions of joints, as in `equilibrium`. What holds them is found for each value, and the modes have them free under it.
     """
+    from pliant.analysis.trim import effort_unit
+
     system = mechanism_of(system, "campbell")
     if not isinstance(over, Mapping) or len(over) != 1:
         raise ModelError.of("campbell", "over", "must name one coordinate or parameter and its values", over)
@@ -85,11 +93,33 @@ def campbell(
     for value in values.tolist():
         turning = {**(steady or {}), **({name: value} if is_speed else {})}
         numbers = {**(parameters or {}), **({} if is_speed else {name: value})}
-        at = equilibrium(system, parameters=numbers, steady=turning) if turning else None
+        at = equilibrium(system, parameters=numbers, steady=turning, hold=hold) if turning or hold else None
         modes.append(linearise(system, at=at, parameters=numbers, inputs=(), outputs=()).modes())
     stable = tuple(bool(np.all(one.damping_ratios >= -1e-9)) for one in modes)
-    warnings = _once(name, {value: one.warnings for value, one in zip(values.tolist(), modes, strict=True)})
-    return Campbell(system.name, name, values, is_speed, followed(modes), stable, warnings)
+    said = dict(zip(values.tolist(), [one.warnings for one in modes], strict=True))
+    if not hold and not is_speed:
+        said = {value: (*_moved_far(one), *said[value]) for value, one in zip(values.tolist(), modes, strict=True)}
+    units = {joint: "rad" if effort_unit(system, joint) == "N m" else "m" for joint in [*(hold or {}), *([name] * is_speed)]}
+    unit = f"{units[name]}/s" if is_speed else system.parameters[name].unit or ""
+    held = [f"{joint} held at {position:.4g} {units[joint]}" for joint, position in (at.hold if at is not None else {}).items()]
+    pose = ", ".join(held) or ("" if is_speed else "each at its own equilibrium")
+    return Campbell(system.name, name, values, is_speed, followed(modes), stable, unit, pose, _once(name, said))
+
+
+def _moved_far(modes: NaturalModes) -> Iterator[str]:
+    """Say where the equilibrium is far from the System's start."""
+    from pliant.analysis.implicit_equations import ImplicitEquations
+
+    assert modes.mechanism is not None  # modes of a linearisation
+    system, operating, values = modes.mechanism.system, modes.mechanism.operating, modes.mechanism.parameters
+    equations = ImplicitEquations.of(system, operating.t, values)
+    moved = [(equations.tree.positions[slot.q], operating.q[slot.q], equations.start_q[slot.q])
+             for slot in equations.tree.slots if not slot.is_ball]  # fmt: skip
+    far = {name: (here, start) for name, here, start in moved if abs(here - start) > FAR}
+    if far:
+        where = ", ".join(f"{name} = {here:.4g} instead of {start:.4g}" for name, (here, start) in far.items())
+        held = ", ".join(f"{name!r}: {start:.4g}" for name, (_, start) in far.items())
+        yield f"the equilibrium was searched anew and is far from the start: {where}; hold={{{held}}} keeps that pose"
 
 
 def _once(over: str, found: Mapping[float, Sequence[str]]) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -320,8 +320,17 @@ def _collected(
         labels=labels,
         operating=operating,
         system=system,
-        warnings=(*trim.warnings, *warnings_at(kinks), *judged_at(seen, point, values)),
+        warnings=(*_in_degrees(system, hold), *trim.warnings, *warnings_at(kinks), *judged_at(seen, point, values)),
     )
+
+
+def _in_degrees(system: System, hold: Mapping[str, float]) -> Iterator[str]:
+    from pliant.run.number_warnings import many_turns
+
+    units = _units_of_joints(system)
+    for name, position in hold.items():
+        if units.get(name) == "rad":
+            yield from many_turns(f"equilibrium: hold[{name!r}]", position, f"'{position:g} deg'")
 
 
 def _goes_on(balance: Balance, rest: Rest, name: str) -> bool:

@@ -82,6 +82,7 @@ def _linearised(
     from pliant.analysis.local_dynamics import Dynamics
     from pliant.analysis.mode_motion import MovedMechanism
     from pliant.analysis.selected import selected
+    from pliant.analysis.smoothed import smoothed_at_rest
     from pliant.analysis.sticking import held_by_friction, holding_effort
 
     dynamics = Dynamics(equations, operating)
@@ -98,7 +99,8 @@ def _linearised(
     stuck = held_by_friction(equations, dynamics.point)
     unmoved = [f"{holding_effort(system, name, strength)} at this point and has no slope there: it is left out"
                for name, strength in stuck.items()]  # fmt: skip
-    warnings = (*unmoved, *warnings_at(kinks_at(equations, dynamics.point)), *judged_at(equations, dynamics.point))
+    kinks = warnings_at(kinks_at(equations, dynamics.point))
+    warnings = (*unmoved, *smoothed_at_rest(dynamics), *kinks, *judged_at(equations, dynamics.point))
     linear = model.collected(message, moved, warnings)
     return linear if _has_inertia(linear.M) else replace(linear, warnings=(_negative(system, linear), *linear.warnings))
 

@@ -9,17 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-import numpy as np
-
 from pliant.errors import PliantError
 from pliant.model.resolve import checked_values, resolved
 from pliant.model.system import System
 from pliant.run.mechanism import AnySystem, mechanism_of
+from pliant.run.number_warnings import UNUSUAL
 
-SOFTEST, STIFFEST = 1e6, 1.5e12  # Pa: soft rubber has more, diamond has less
-LIGHTEST, DENSEST = 10.0, 23e3  # kg/m^3: foams have more, osmium has less
 LIGHT = 1e-8  # mass of a body over that of the heaviest
-STOCKY, THIN = 3.0, 1e4  # length of a beam over the depth of its section: beams are longer, even threads are not as thin
 PRESSED = 10.0  # weights of the mechanism: a contact that rests does not push harder
 GRAVITY, STRONGEST = 9.81, 30.0  # m/s^2: for mechanisms without gravity; no planet has more than Jupiter's 25
 
@@ -41,49 +37,12 @@ def gravities(system: System) -> Iterator[str]:
         yield f"system {system.name!r}: gravity = ({given}) m/s^2 is {strength / GRAVITY:.2g} times that of the Earth"
 
 
-def moduli(system: System) -> Iterator[str]:
-    for link in system.links.values():
-        material = getattr(link.body, "material", None)
-        if material is not None and not SOFTEST <= material.E <= STIFFEST:
-            than = "less than soft rubber has" if material.E < SOFTEST else "more than diamond has"
-            yield f"body {link.name!r}: E = {material.E:.6g} Pa is {than}; steel has 2e11 Pa, 200 GPa"
-
-
-def densities(system: System) -> Iterator[str]:
-    for link in system.links.values():
-        density = getattr(getattr(link.body, "material", None), "density", None)
-        if density is not None and not LIGHTEST <= density <= DENSEST:
-            than = "less than foam has" if density < LIGHTEST else "more than any solid has"
-            yield f"body {link.name!r}: density = {density:.6g} kg/m^3 is {than}; steel has 7860 kg/m^3"
-
-
 def masses(system: System) -> Iterator[str]:
     heaviest = max((float(link.body.mass) for link in system.links.values()), default=0.0)
     for link in system.links.values():
         if 0.0 < link.body.mass < LIGHT * heaviest:
             mass, share = link.body.mass, link.body.mass / heaviest
             yield f"body {link.name!r}: mass = {mass:.6g} kg is {share:.2g} of that of the heaviest body, {heaviest:.6g} kg"
-
-
-def slenderness(system: System) -> Iterator[str]:
-    for link in system.links.values():
-        section, length = getattr(link.body, "section", None), getattr(link.body, "length", None)
-        if section is None or not isinstance(length, float):
-            continue
-        moments = [moment for moment in (section.Iz, section.Iy) if moment is not None]
-        ratios = [length / math.sqrt(12.0 * moment / section.A) for moment in moments]  # of a rectangle: to its sides
-        for ratio in [x for x in sorted(ratios) if not STOCKY <= x <= THIN][:1]:
-            than = "less than a beam" if ratio < STOCKY else "more than a thread"
-            yield f"body {link.name!r}: length = {length:.6g} m is {ratio:.2g} times the depth of its section, {than} has"
-
-
-def angles(system: System) -> Iterator[str]:
-    for link in system.links.values():
-        for name in set(link.joint.STARTS) & {"angle", "angles"}:
-            for angle in np.atleast_1d(getattr(link.joint, name)).tolist():
-                if abs(angle) > 2.0 * math.pi:
-                    turns = f"{abs(angle) / (2.0 * math.pi):.3g} turns"
-                    yield f"body {link.name!r}: {name} = {angle:.6g} rad is {turns}; pl.deg({angle:.6g}) if degrees are meant"
 
 
 def starting_depths(system: System) -> Iterator[str]:
@@ -107,6 +66,4 @@ def starting_depths(system: System) -> Iterator[str]:
             )
 
 
-PLAUSIBILITY: tuple[Callable[[System], Iterable[str]], ...] = (
-    gravities, moduli, densities, masses, slenderness, angles, starting_depths,
-)  # fmt: skip
+PLAUSIBILITY: tuple[Callable[[System], Iterable[str]], ...] = (gravities, *UNUSUAL, masses, starting_depths)

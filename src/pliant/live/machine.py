@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pliant.codegen.llvm import KernelText, MachineCode, kernel_text
 from pliant.codegen.wasm import LoopSource, Program, wasm_module
 from pliant.codegen.wasm_module import WasmModule
-from pliant.errors import ModelError
+from pliant.errors import ModelError, SolveError
 from pliant.host.stages import Stages
 from pliant.integrate.members import TAKE_UP
 from pliant.integrate.memory.run_record import KERNELS, RUN, TOUCH
@@ -49,12 +49,13 @@ MOST_PIECES = 100_000  # of time
 # Arrays and fields that the page's script reads or writes.
 _READ = frozenset(("run", "batch", "run.work", "run.p", "run.y", "run.row_t", "run.row_y", "run.row_observed", "run.finished",
                    "run.touch", "run.hit", "run.piece_head", "run.piece_end", "batch.y", "batch.p", "batch.numbers",
-                   "batch.weight", "batch.start", "numbers", "prepared", "run.plan"))  # fmt: skip
+                   "batch.weight", "batch.start", "numbers", "prepared", "run.plan", "run.y_try"))  # fmt: skip
 _FIELDS = frozenset((
     "t", "h", "t_stop", "budget", "flushed", "n_touches", "n_rows", "accepted", "rejected", "rhs_evaluations", "piece", "entering",
     "starting", "restart", "waiting", "pausing", "n_plan", "next_save", "first_row", "max_step", "new_phase",
 ))  # fmt: skip
 DRAWN = 1e6  # times the accuracy of what the equations read: enough for a picture
+HALVINGS = 6  # of ranges, before it is said that the mechanism does not exist there
 MARKED = 0.7312941783  # a value that no other number has
 ADVANCE, FAMILY, TAKE = "advance", "family", "take_up"  # the loops of the module
 PREPARE = "prepare"
@@ -174,7 +175,7 @@ def live_machine(
     run = Run(generic, method, t_start, t_end, times, None, None, None, Stages())
     if not run.sampling.is_one_batch(MOST_PIECES):
         raise NotForABrowser.of("page", "controllers", "must be formulas: Python is not there to be called", system.name)
-    table = maker.table()
+    table = maker.table_where_it_exists()
     return _assembled(maker, run, table, method)
 
 
@@ -266,6 +267,18 @@ class _Maker:
                 places.append(np.flatnonzero(there == MARKED).tolist())
             found.append({"name": pull.body, "numbers": places})
         return found
+
+    def table_where_it_exists(self) -> Table:
+        """The table; ranges that nobody asked for are halved until the mechanism exists in all of them."""
+        for _ in range(HALVINGS):
+            try:
+                return self.table()
+            except (ModelError, SolveError) as trouble:
+                loose = [slider for slider in self.of_parameters if not slider.asked]
+                if not loose or isinstance(trouble, NotForABrowser):
+                    raise
+                self.sliders = [slider if slider.asked else slider.nearer() for slider in self.sliders]
+        return self.table()
 
     def table(self) -> Table:
         low, high = (np.array([getattr(slider, end) for slider in self.of_parameters]) for end in ("low", "high"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pliant.errors import ModelError
@@ -31,6 +31,11 @@ class Slider:
     high: float
     unit: str
     place: int | None = None  # of a start: its index in y; None: a parameter
+    asked: bool = True  # its range was given, by the user or by the bounds of the parameter
+
+    def nearer(self) -> Slider:
+        """Half the range, around the same value."""
+        return replace(self, low=0.5 * (self.low + self.value), high=0.5 * (self.high + self.value))
 
 
 Ranges = Mapping[str, tuple[float, float] | None]  # None: as by default
@@ -78,12 +83,13 @@ def _slider(compiled: Compiled, parameters: Mapping[str, Parameter], name: str, 
 
 def _of_parameter(parameter: Parameter, value: float, given: Any) -> Slider:
     low, high = (parameter.low, parameter.high) if given is None else _range(parameter.name, given)
+    bounded = low is not None and high is not None
     reach = PART * abs(value) or 1.0
     low = value - reach if low is None else low
     high = value + reach if high is None else high
     for bound in (low, high):
         parameter.check(bound)
-    return Slider(parameter.name, value, min(low, value), max(high, value), parameter.unit or "")
+    return Slider(parameter.name, value, min(low, value), max(high, value), parameter.unit or "", asked=bounded)
 
 
 def _range(name: str, given: Any) -> tuple[float, float]:

@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 Vector = Callable[[Floats], Floats]
 
 POINTS = (2, 3, 5, 9, 17, 33, 65)  # of one number; each includes the points before
-MOST_TOGETHER = 4000  # points of one pair or triple
+MOST_TOGETHER = 600  # points of all pairs, and of all triples
 FALLEN = 2e-13  # of the values: last terms below it are round-off
 SETTLED = 1e-9  # of the values: last terms below it that hardly fall any more are the noise of what is tabulated
 SAME = 1e-14  # of a value: a smaller change is none
@@ -69,12 +69,19 @@ def tabulated(f: Vector, low: Floats, here: Floats, high: Floats, size: Floats |
                 active.append(k)
                 degrees[k] = max(change.coefficients.shape[0] for change in found)
     for together in (2, 3):
-        for group in combinations(active, together):
-            more = _together(f, group, low, here, high, base, size, changes, degrees)
+        groups = list(combinations(active, together))
+        most = _points_each(len(groups), together)
+        for group in groups if most else ():
+            more = _together(f, group, low, here, high, base, size, changes, [min(most, degrees[k]) for k in group])
             if more is not None:
                 changes.append(more)
     table = Table(low, high, here, base, tuple(changes), 0.0)
     return Table(low, high, here, base, tuple(changes), _error(f, table, size, seed))
+
+
+def _points_each(groups: int, together: int) -> int:
+    """Points along each number of a group, so that all groups stay within the limit; 0: too many groups."""
+    return max((n for n in POINTS[1:] if groups * n**together <= MOST_TOGETHER), default=0)
 
 
 def _points(count: int) -> Floats:
@@ -140,7 +147,7 @@ def _lengths(coefficients: Floats, round_off: Floats) -> NDArray[np.int64]:
 
 def _together(
     f: Vector, group: tuple[int, ...], low: Floats, here: Floats, high: Floats, base: Floats, size: Floats,
-    changes: Sequence[Change], degrees: dict[int, int],
+    changes: Sequence[Change], wanted: Sequence[int],
 ) -> Change | None:  # fmt: skip
     """What a group of numbers changes beyond what its parts do; None if that is nothing."""
     inner = [change for change in changes if set(change.numbers) <= set(group)]
@@ -157,9 +164,7 @@ def _together(
 
     if not any(np.any(beyond(corner)) for corner in ((0.83,) * len(group), (-0.91,) * len(group))):
         return None
-    counts = [next(n for n in POINTS if n >= max(degrees[k], 3)) for k in group]
-    while np.prod(counts) > MOST_TOGETHER:
-        counts[int(np.argmax(counts))] = POINTS[POINTS.index(max(counts)) - 1]
+    counts = [next(n for n in POINTS if n >= max(count, 3)) for count in wanted]
     grid = np.array([beyond(s) for s in product(*(_points(n).tolist() for n in counts))]).reshape(*counts, -1)
     entries = np.flatnonzero(np.any(grid != 0.0, axis=tuple(range(len(group)))))
     coefficients = grid[..., entries]

@@ -195,7 +195,7 @@ class Beam:
             raise ModelError.of("Beam", "modes", "must contain at least one set (use RigidBody for a rigid link)", ())
         seen: set[str] = set()
         for k, modes in enumerate(self.mode_sets):
-            check.instance("Beam", f"modes[{k}]", modes, MODE_SETS, "a set of modes")
+            check.instance("Beam", f"modes[{k}]", modes, MODE_SETS, 'a set of modes such as pl.Modes("cf", 2)')
             direction = _direction(modes)
             if direction in seen:
                 raise ModelError.of("Beam", f"modes[{k}]", "must be the only set of modes in its direction", direction)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from numbers import Real
@@ -33,7 +34,7 @@ def number(part: str, field: str, value: Any, unit: str = "") -> float:
         return TiedFloat.of(expression)
     rule = f"must be a finite number{_in(unit)}"
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise ModelError.of(part, field, rule, value)
+        raise ModelError.of(part, field, rule + _of_degrees(value, unit), value)
     try:
         clean = float(value)
     except OverflowError:  # an integer or a fraction beyond the range of floats
@@ -43,6 +44,12 @@ def number(part: str, field: str, value: Any, unit: str = "") -> float:
     if abs(clean) > LARGEST:
         raise ModelError.of(part, field, f"must have a magnitude <= {LARGEST:g}{_in(unit, '')}", clean)
     return clean
+
+
+def _of_degrees(value: Any, unit: str) -> str:
+    """What to write instead of an angle such as "30 deg", which only files and `hold` read."""
+    found = re.fullmatch(r"\s*([-+.\d]+)\s*(deg|degrees?|°)\s*", value) if unit == "rad" and isinstance(value, str) else None
+    return f": pl.deg({found[1]})" if found else ""
 
 
 def positive(part: str, field: str, value: Any, unit: str = "") -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pliant.errors import ModelError
 from pliant.model import check
@@ -40,7 +40,7 @@ class Modes:
     static: bool | None = None
 
     def __post_init__(self) -> None:
-        check.choice("Modes", "ends", self.ends, BENDING_ENDS)
+        _check_ends("Modes", self.ends, BENDING_ENDS)
         check.count("Modes", "count", self.count, MOST)
         check.choice("Modes", "plane", self.plane, PLANES)
         check.choice("Modes", "normalise", self.normalise, NORMALISATIONS)
@@ -65,7 +65,7 @@ class BarModes:
 
     def __post_init__(self) -> None:
         part = type(self).__name__
-        check.choice(part, "ends", self.ends, BAR_ENDS)
+        _check_ends(part, self.ends, BAR_ENDS)
         check.count(part, "count", self.count, MOST)
         _check_static(part, self.static, self.ends)
 
@@ -326,6 +326,12 @@ def _check_reduction(part: str, mesh: ElementModes | LineElements) -> None:
     if not 0 < mesh.count <= len(mesh.nodal):
         rule = f"must leave between 1 and {len(mesh.nodal)} coordinates, the number that the mesh has"
         raise ModelError.of(part, "reduction", rule, mesh.count)
+
+
+def _check_ends(part: str, ends: Any, known: Sequence[str]) -> None:
+    if not isinstance(ends, str) or ends not in known:
+        letters = "root, then tip: c clamped, s simply supported, f free; most links have 'cf'"
+        raise ModelError.of(part, "ends", f"must be one of {', '.join(known)}{check.did_you_mean(ends, known)} ({letters})", ends)
 
 
 def _check_static(part: str, static: bool, ends: str) -> None:

@@ -730,6 +730,9 @@ class System:
             raise ModelError.of(part, "name", "must not be 'ground'", name)
 
     def _check_frame(self, part: str, label: str, frame: Any) -> None:
+        if isinstance(frame, str) and (frame in self.links or frame in self.segmented):
+            rule = f"must be a frame such as arm.tip, where arm = system.add(...), or system.handle({frame!r}).tip"
+            raise ModelError.of(part, label, rule, frame)
         check.instance(part, label, frame, Frame, "a frame such as arm.tip or system.ground")
         if frame.body == GROUND:
             return

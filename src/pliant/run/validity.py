@@ -17,6 +17,7 @@ from pliant.run.bending_warnings import compression, deflection, free_root, left
 from pliant.run.contact_warnings import deep_start, impulses, indentation, let_go_by_steps, restitution
 from pliant.run.evidence import Evidence, LastingState, Rows
 from pliant.run.joint_warnings import shared_loads, unloaded
+from pliant.run.number_warnings import idle_controllers, unusual, unusual_numbers
 from pliant.run.starts import unresisted
 
 if TYPE_CHECKING:
@@ -48,10 +49,12 @@ def lost_inertia(evidence: Evidence) -> Iterator[str]:
 
 
 WARNINGS: tuple[Warning, ...] = (
+    unusual_numbers,  # causes before effects
+    idle_controllers,
     unseen_events,
     lost_inertia,
     deep_start,
-    free_root,  # causes before effects
+    free_root,
     left_out,
     compression,
     rotation,
@@ -104,4 +107,4 @@ def judged_numbers(traced: TracedSystem) -> tuple[object, ...]:
                 (*(array.tobytes() for array in (limits.deflections, limits.slopes, *own)), repr(getattr(limits, "beam", None)))
             )
     pairs = [(repr(slots.pair.normal), slots.pair.radius, slots.pair.other_radius) for slots in traced.pairs]
-    return (*beams, *pairs, *traced.warnings)
+    return (*beams, *pairs, *traced.warnings, *unusual(traced.system))

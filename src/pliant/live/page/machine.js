@@ -61,8 +61,18 @@ class Machine {
     this.setReal("t_stop", this.array("run.piece_end", 1)[0]);
     calls.take_up(spec.places.run, spec.places.batch, 0n);
     if (this.words[spec.places["batch.start"] / 4] !== 0) return "with these values no mass resists some motion, or bodies begin inside each other";
+    if (calls.project && spec.sliders.some((slider, k) => slider.place === null && values[k] !== slider.value)) this.project();
     this.code = null; this.touches = []; this.values = [...values];
     return "";
+  }
+
+  /** Put a start that was looked up exactly onto closed loops: Newton's steps. */
+  project() {
+    const { n, places } = this.spec;
+    for (let k = 0; k < 3; k++) {
+      this.calls.project(this.real("t"), places["run.y"], places["run.p"], places["run.y_try"], places["run.work"]);
+      this.array("run.y", n).set(this.array("run.y_try", n));
+    }
   }
 
   /** The constants of the equations, from the numbers. */

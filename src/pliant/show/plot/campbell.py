@@ -30,6 +30,10 @@ class DrawableCampbell(Protocol):
     @property
     def is_speed(self) -> bool: ...
     @property
+    def unit(self) -> str: ...
+    @property
+    def pose(self) -> str: ...
+    @property
     def frequencies(self) -> Floats: ...
     @property
     def damping_ratios(self) -> Floats: ...
@@ -58,8 +62,8 @@ def campbell(diagram: DrawableCampbell, modes: int | None = None, *, ax: Any = N
             if inside.size and line[inside[-1]] > 0.0:
                 panel.annotate(f"{harmonic}×", (diagram.values[inside[-1]], line[inside[-1]]), color=QUIET, fontsize=8.5)
     panel.set_ylim(0.0, top)
-    unit = ", rad/s" if diagram.is_speed else ", SI"
+    unit = f", {diagram.unit}" if diagram.unit else ""
     panel.set(xlabel=f"{'speed of ' if diagram.is_speed else ''}{diagram.over}{unit}", ylabel="frequency, Hz")
-    panel.set_title(f"{diagram.name}: frequencies over {diagram.over}")
+    panel.set_title(f"{diagram.name}: frequencies over {diagram.over}{f', {diagram.pose}' if diagram.pose else ''}")
     legend(panel, left_out=count - MOST_LINES)
     return made

@@ -19,7 +19,8 @@ Floats = NDArray[np.float64]
 
 HARDEST = "hardest"
 AROUND = 0.35  # fraction of a contact's duration shown before and after it
-LONGEST = 0.05  # fraction of the run: of a contact that lasts longer only this much is shown, from its beginning
+LONGEST = 0.05  # fraction of the run: of a contact that does not end only this much is shown, from its beginning
+ABOVE = 0.1  # fraction of the panel above the largest peak: room for its mark
 FEW_ROWS = 6  # fewer rows in a contact do not give a curve
 MS = 1e-3  # s
 
@@ -57,8 +58,9 @@ def _draw_run(result: Result, axes: Any, touch: ContactRecord | None) -> None:
     draw_forces(result, axes)
     if touch is not None:
         axes.axvline(touch.begin, color=QUIET, linewidth=0.8, linestyle=":")
-    axes.set(xlabel=TIME, title=f"{result.name}: {len(result.contacts)} touches")
-    axes.margins(x=0.01)
+    count = len(result.contacts)
+    axes.set(xlabel=TIME, title=f"{result.name}: {count} {'touch' if count == 1 else 'touches'}")
+    axes.margins(x=0.01, y=ABOVE)
 
 
 def draw_forces(result: Result, axes: Any) -> None:
@@ -97,6 +99,7 @@ def _draw_touch(result: Result, axes: Any, touch: ContactRecord) -> None:
     for edge in (touch.begin, touch.end):
         if np.isfinite(edge):
             axes.axvline((edge - touch.begin) / MS, color=QUIET, linewidth=0.8, linestyle=":")
+    axes.margins(y=ABOVE)
     axes.set_xlim((begin - touch.begin) / MS, (end - touch.begin) / MS)
     axes.set(xlabel=f"time since the touch began at {touch.begin:.6g} s, ms", ylabel=f"force, {unit}", title=_words(touch))
     if few:
@@ -106,10 +109,9 @@ def _draw_touch(result: Result, axes: Any, touch: ContactRecord) -> None:
 
 
 def _span(result: Result, touch: ContactRecord) -> tuple[float, float]:
-    """The interval from just before a contact to just after it, or until a long contact has settled, s."""
+    """The interval from just before a contact to just after it, or until one that does not end has settled, s."""
     run = float(result.time[-1] - result.time[0])
-    end = float(result.time[-1]) if touch.lasting else touch.end
-    duration = min(end - touch.begin, LONGEST * run) if run > 0.0 else touch.duration
+    duration = min(float(result.time[-1]) - touch.begin, LONGEST * run) if touch.lasting and run > 0.0 else touch.duration
     return touch.begin - AROUND * duration, touch.begin + (1.0 + AROUND) * duration
 
 
