@@ -35,11 +35,13 @@ from pliant.run.prepare import Compiled, compile_system
 from pliant.run.simulate import Run, weight_of
 from pliant.run.starts import start_rules
 from pliant.run.system_memory import SystemMemory
-from pliant.run.theta import lowered_at, structure_aside
+from pliant.run.theta import structure_aside
 from pliant.show.drawing import draw
 from pliant.trace.layout import CONSTANTS
+from pliant.trace.lowered_system import LoweredSystem
 from pliant.trace.lowering import every_number
 from pliant.trace.traced_system import TracedSystem
+from pliant.trace.tracing import lower_system
 
 Floats = NDArray[np.float64]
 
@@ -199,6 +201,7 @@ class _Maker:
         hands = [name for pull in pulls for name in pull.names]
         structure, self.places = structure_aside(self.known, compiled, [*names, *hands], self.values)
         self.structure = structure
+        self.own = compiled.traced  # of this System; that of the structure may be another System's
         lowered = self._lowered(self.values)
         traced = self._traced(lowered, self.numbers(lowered, self.values), self.values)
         self.compiled = Compiled(traced, structure, compiled.seconds)
@@ -216,8 +219,10 @@ class _Maker:
         """The sliders that tables are over; those of starts are entries of the state."""
         return [slider for slider in self.sliders if slider.place is None]
 
-    def _lowered(self, values: Mapping[str, float]) -> Any:
-        return lowered_at(self.known, self.structure.traced, values)
+    def _lowered(self, values: Mapping[str, float]) -> LoweredSystem:
+        traced = self.own
+        plain = self.known.resolved(traced.original, dict(values))
+        return lower_system(plain, traced.formulation, False, traced.near, traced.t_start, values, self.known.tree, traced.hold_at)
 
     def numbers(self, lowered: Any, values: Mapping[str, float]) -> Floats:
         """What the constants follow from: the values of parameters, which formulas read, then the numbers of parts."""
