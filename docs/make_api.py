@@ -35,7 +35,7 @@ PAGES = {  # title, what is on it, which modules its names come from
     "analysis": ("Analyses", "Equilibria, linear models, natural modes, section forces and stresses.", ("pliant.analysis",)),
     "studies": ("Studies", "Many runs, derivatives of runs, fits and optimisation.", ("pliant.study", "pliant.ensemble")),
     "results": ("Results", "The output of a run, and its energy ledger.", ("pliant.results",)),
-    "showing": ("Plots, pages and films", "How results are shown.", ("pliant.show",)),
+    "showing": ("Plots, pages and films", "How results are shown.", ("pliant.show", "pliant.live")),
     "equations": ("Equations", "Equations of motion as LaTeX, SymPy, C and CasADi.", ("pliant.equations",)),
     "files": ("Files and errors", "Model files, and the exceptions that pliant raises.", ("pliant.files", "pliant.errors")),
     "types": ("Types", "Names for annotations, in `pliant.types`: what calls take and return, besides the classes above.", ()),

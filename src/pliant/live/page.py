@@ -89,7 +89,9 @@ def page_text(
         raise ModelError.of("page", "rows", f"must be >= {LEAST_ROWS}", rows)
     scale = check.positive("page", "scale", scale)
     speed = pleasant_speed(float(t_end - t_start)) if speed is None else check.positive("page", "speed", speed)
-    if result is None:
+    if result is not None:
+        check.instance("page", "result", result, Result, "a Result")
+    else:
         result = simulate(system, t_end, t_start=t_start, method=method, parameters=parameters, formulation=formulation,
                           save=np.linspace(t_start, t_end, rows))  # fmt: skip
     own = one_method(method_of(method), result.stats.get("steps_of", {}))

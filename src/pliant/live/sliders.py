@@ -45,7 +45,11 @@ def sliders_of(compiled: Compiled, asked: Sequence[str] | Ranges | None) -> list
     """asked: names, or ranges by name; None: every parameter, and every coordinate that may start elsewhere."""
     traced = compiled.traced
     parameters = traced.original.parameters
-    names = [*parameters, *_starts(traced)] if asked is None else [str(name) for name in asked]
+    names = (
+        [*parameters, *_starts(traced)]
+        if asked is None
+        else list(check.names("page", "sliders", list(asked) if isinstance(asked, Mapping) else asked))
+    )
     ranges: Ranges = check.mapping("page", "sliders", asked) if isinstance(asked, Mapping) else {}
     if len(set(names)) < len(names):
         raise ModelError.of("page", "sliders", "must be different names", names)
