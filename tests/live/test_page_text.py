@@ -62,8 +62,11 @@ def test_what_a_browser_cannot_run_is_said_and_replayed():
     system = pendulum()
     system.sampled("pd", 0.01, lambda t, q, v, measured, memory: -float(q["arm.angle"]), outputs="torque", compiled=False)
     system.drive("motor", "arm.angle", lambda t, q, v: q["pd.torque"])
-    text = page_text(system, 0.2, rows=11)
-    assert "this page replays one run: page: controllers must be formulas" in text
+    said = []
+    text = page_text(system, 0.2, rows=11, tell=said.append)
+    assert said == [note := "this page replays one run: page: controllers must be formulas: Python is not there to be called, "
+                            "got 'pendulum'"]  # fmt: skip
+    assert note.replace("'", "&#x27;") in text
     assert 'id="module"' not in text and part(text, "numbers").strip()
 
 

@@ -88,7 +88,7 @@ def _text(model: Model, file: Path, t_end: float | None, sliders: str | None, sc
     settings = settings_of(model, file, t_end)
     given = None if sliders is None else _sliders(sliders)
     return page_text(model, settings.t_end, t_start=settings.t_start, sliders=given, method=settings.method or "auto",
-                     formulation=settings.formulation, scale=scale)  # fmt: skip
+                     formulation=settings.formulation, scale=scale, tell=lambda note: say(f"note: {note}", err=True))  # fmt: skip
 
 
 def _sliders(text: str) -> Any:

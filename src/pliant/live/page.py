@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import gzip
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from pliant.errors import ModelError
 from pliant.files.run_settings import RunSettings
 from pliant.files.writer import dump_model
 from pliant.host.atomic_files import atomic_write
+from pliant.host.stages import log
 from pliant.integrate.methods.method import Method
 from pliant.integrate.status import STATUS_OF_CODE
 from pliant.live.machine import LiveMachine, NotForABrowser, live_machine, one_method
@@ -57,7 +58,8 @@ def page(
     method; of "auto", the one that the run took most steps with. parameters: values that the page begins with. result: a run of the
     same mechanism that the page begins with; by default it is made. rows: how many a run has. scale, speed: see `player.write`.
 
-    What cannot run in a browser (controllers that are Python functions) is said in the page, which then replays the run.
+    What cannot run in a browser (controllers that are Python functions) is said, in the log and in the page, which then replays the
+    run.
     """
     text = page_text(system, t_end, t_start=t_start, sliders=sliders, method=method, parameters=parameters,
                      formulation=formulation, result=result, rows=rows, scale=scale, speed=speed)  # fmt: skip
@@ -79,8 +81,9 @@ def page_text(
     rows: int = ROWS,
     scale: float = 1.0,
     speed: float | None = None,
+    tell: Callable[[str], object] = log.warning,
 ) -> str:
-    """The page as text: see `page`."""
+    """The page as text: see `page`. tell: called with the reason, if it is one that replays."""
     system = mechanism_of(system, "page")
     t_start, t_end = check.number("page", "t_start", t_start, "s"), check.number("page", "t_end", t_end, "s")
     if not t_end > t_start:
@@ -99,7 +102,9 @@ def page_text(
         machine = live_machine(system, t_end, t_start=t_start, sliders=sliders, method=own, rows=rows, parameters=parameters,
                                formulation=formulation)  # fmt: skip
     except NotForABrowser as why:
-        return player.page(result, scale, speed, notes=(f"this page replays one run: {why}",))
+        note = f"this page replays one run: {why}"
+        tell(note)
+        return player.page(result, scale, speed, notes=(note,))
     return _document(machine, result, {"scale": scale, "speed": speed, "span": [t_start, t_end]})
 
 
