@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -79,7 +80,8 @@ def serve(
     say(f"{file} is shown at {server.address} (Ctrl-C ends)")
     if browser:
         webbrowser.open(server.address)
-    server.run()
+    with contextlib.suppress(KeyboardInterrupt):  # the usual end
+        server.run()
 
 
 def _text(model: Model, file: Path, t_end: float | None, sliders: str | None, scale: float) -> str:
