@@ -23,15 +23,17 @@ function assembled(scenery, raw) {
     const marks = panel.peaks ? touches.filter(touch => touch.number < panel.terms.length).map(touch => [touch.peak_time, touch.peak_force * panel.terms[touch.number][0][1], touch.number]) : [];
     return { title: panel.title, unit: panel.unit, series: panel.series, block: `panel${k}`, shown: panel.shown, marks };
   });
+  const reach = reached(scenery.box, [block.root.data, block.tip.data]);
   const stress = stressed(scenery, raw, block, at);
   return {
     ...scenery, ...(raw.moved.some(Boolean) ? drawnAnew(scenery, raw.drawing) : {}), time: raw.time, rows, block, panels: drawn, touches,
-    ...stress, begin: raw.time[0], end: raw.time[rows - 1], message: sentence(scenery, raw), ok: raw.ok, largestForce: Math.max(0, ...touches.map(touch => touch.peak_force)) || 1,
-    reach: reached(scenery.box, [block.root.data, block.tip.data]), raw,
+    ...stress, begin: raw.time[0], end: raw.time[rows - 1], box: reach, reach,
+    message: sentence(scenery, raw), ok: raw.ok, largestForce: Math.max(0, ...touches.map(touch => touch.peak_force)) || 1,
+    raw,
   };
 }
 
-/** The box of all that is drawn, if the page's own run needs less room. */
+/** The box of all that moves, grown by where this run has gone beyond it. */
 function reached([low, high], tables) {
   const box = [[...low], [...high]];
   for (const data of tables) for (let k = 0; k < data.length; k++) {

@@ -115,7 +115,7 @@ class LivePlayer extends Player {
   }
 
   load(run) {
-    run.box = this.run.box; // the camera stays; `resetView` looks at all of the new run
+    run.box = [Math.min, Math.max].map((of, end) => this.run.box[end].map((x, k) => of(x, run.reach[end][k]))); // nothing leaves the picture
     super.load(run);
     this.ledger.load(run);
   }
