@@ -1,5 +1,6 @@
 """Python functions as machine code: each is also run by Python itself, with the same numbers."""
 
+import ast
 import math
 import random
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pliant.codegen import function_writer
 from pliant.codegen.loop_language import BLOCK, ByAddress, address_of_record, block, flags, floats, fused, ints, no_block, put_block
 from pliant.integrate.compiled_loops import function_of
 from pliant.integrate.loop.kernels import Loop
@@ -240,3 +242,16 @@ def test_a_construct_it_does_not_know_is_reported_by_file_and_line(function, wor
     line = function.__code__.co_firstlineno + 1
     with pytest.raises(SyntaxError, match=rf"test_loop_compiler.py:{line}: function {function.__name__}: .*{words}"):
         function_of(Loop(function, (RECORD,), float))
+
+
+def test_threads_that_parse_at_the_same_time_do_not_end_each_other(monkeypatch):
+    """Python's own count of the depth of trees goes wrong then, once in a while."""
+    parse, troubles = ast.parse, [SystemError("AST constructor recursion depth mismatch")] * 2
+
+    def sometimes(text):
+        if troubles:
+            raise troubles.pop()
+        return parse(text)
+
+    monkeypatch.setattr(ast, "parse", sometimes)
+    assert function_writer._tree("x = 1").body and not troubles

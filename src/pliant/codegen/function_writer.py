@@ -13,6 +13,8 @@ A local name has one kind: an int to which a float is assigned anywhere is a dou
 from __future__ import annotations
 
 import ast
+import contextlib
+import copy
 import functools
 import linecache
 from collections.abc import Callable, Sequence
@@ -32,6 +34,7 @@ _COMPARE = {
     ast.Lt: ("olt", "slt"), ast.LtE: ("ole", "sle"), ast.Gt: ("ogt", "sgt"), ast.GtE: ("oge", "sge"), ast.Eq: ("oeq", "eq"),
     ast.NotEq: ("une", "ne"),
 }  # fmt: skip
+TRIES = 5  # of parsing, while other threads parse
 _CONSTANT_PARTS = (ast.Constant, ast.Name, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.Load)
 _NUMBERS = (TRUTH, WHOLE, REAL)  # each can be converted to the next without loss
 
@@ -58,8 +61,16 @@ def parsed(function: Function) -> ast.FunctionDef:
 @functools.cache
 def _functions_of(file: str) -> dict[int, ast.FunctionDef]:
     """The functions of a file by their first line, that of the first decorator if there is one."""
-    found = (node for node in ast.walk(ast.parse("".join(linecache.getlines(file)))) if isinstance(node, ast.FunctionDef))
+    found = (node for node in ast.walk(_tree("".join(linecache.getlines(file)))) if isinstance(node, ast.FunctionDef))
     return {node.decorator_list[0].lineno if node.decorator_list else node.lineno: node for node in found}
+
+
+def _tree(text: str) -> ast.Module:
+    """Python counts the depth of trees for all threads together: where several parse at once, its count may be wrong (gh-106905)."""
+    for _ in range(TRIES):
+        with contextlib.suppress(SystemError):
+            return ast.parse(text)
+    return ast.parse(text)
 
 
 def intrinsics_text() -> str:
@@ -185,7 +196,8 @@ class FunctionWriter:
         elif isinstance(node, ast.Assign):
             self.assign(node)
         elif isinstance(node, ast.AugAssign):
-            load = ast.copy_location(ast.parse(ast.unparse(node.target), mode="eval").body, node)
+            load = copy.copy(node.target)
+            load.ctx = ast.Load()
             self.store(node.target, self.binary(node, node.op, self.value(load), self.value(node.value)))
         elif isinstance(node, ast.If):
             self.branch(node)
