@@ -4,6 +4,7 @@ import gzip
 import json
 import re
 from base64 import b64decode
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,7 @@ from pliant.errors import ModelError
 from pliant.gallery.falling_chain.system import falling_chain
 from pliant.live.page import page_text
 from pliant.live.pulls import with_pulls
+from pliant.show import player
 
 
 def pendulum(name="pendulum", body="arm"):
@@ -93,3 +95,21 @@ def test_a_time_that_is_none_is_refused():
         page_text(pendulum(), "soon")
     with pytest.raises(ModelError, match="t_end"):
         page_text(pendulum(), 0.0)
+
+
+def luminance(colour):
+    """Of sRGB: W3C, WCAG 2."""
+    parts = [int(colour[i : i + 2], 16) / 255.0 for i in (1, 3, 5)]
+    red, green, blue = (x / 12.92 if x <= 0.03928 else ((x + 0.055) / 1.055) ** 2.4 for x in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_words_stand_out_from_their_paper_as_aa_asks():
+    style = (Path(player.__file__).parent / "page" / "style.css").read_text(encoding="utf-8")
+    themes = [dict(re.findall(r"--([\w-]+): (#\w{6})", block)) for block in re.findall(r"\{([^{}]*--paper[^{}]*)\}", style)]
+    assert len(themes) == 3  # light, dark by the system, dark by the button
+    for theme in themes:
+        for words in ("ink", "quiet", "alarm", "accent"):
+            for paper in ("paper", "panel"):
+                less, more = sorted((luminance(theme[words]), luminance(theme[paper])))
+                assert (more + 0.05) / (less + 0.05) >= 4.5, (words, paper)
