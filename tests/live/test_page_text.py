@@ -106,7 +106,7 @@ def luminance(colour):
 
 def test_words_stand_out_from_their_paper_as_aa_asks():
     style = (Path(player.__file__).parent / "page" / "style.css").read_text(encoding="utf-8")
-    themes = [dict(re.findall(r"--([\w-]+): (#\w{6})", block)) for block in re.findall(r"\{([^{}]*--paper[^{}]*)\}", style)]
+    themes = [dict(re.findall(r"--([\w-]+): (#\w{6})", block)) for block in re.findall(r"\{([^{}]*--paper:[^{}]*)\}", style)]
     assert len(themes) == 3  # light, dark by the system, dark by the button
     for theme in themes:
         for words in ("ink", "quiet", "alarm", "accent"):

@@ -66,7 +66,7 @@ def _functions_of(file: str) -> dict[int, ast.FunctionDef]:
 
 
 def _tree(text: str) -> ast.Module:
-    """Python counts the depth of trees for all threads together: where several parse at once, its count may be wrong (gh-106905)."""
+    """Python counts the depth of trees for all threads together: where several parse at once, it may be wrong (gh-106905)."""
     for _ in range(TRIES):
         with contextlib.suppress(SystemError):
             return ast.parse(text)
