@@ -76,8 +76,8 @@ def test_anything_else_is_refused_by_name() -> None:
         scalar.sin("x")
 
 
-def test_the_module_imports_only_the_standard_library_and_numpy() -> None:
+def test_the_module_imports_only_the_standard_library_numpy_and_the_errors() -> None:
     tree = ast.parse(inspect.getsource(scalar))
     lines = [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
     found = {line.module if isinstance(line, ast.ImportFrom) else line.names[0].name for line in lines}
-    assert found == {"__future__", "math", "operator", "collections.abc", "numbers", "typing", "numpy"}
+    assert found == {"__future__", "math", "operator", "collections.abc", "numbers", "typing", "numpy", "pliant.errors"}

@@ -329,6 +329,7 @@ def _check_reduction(part: str, mesh: ElementModes | LineElements) -> None:
 
 
 def _check_ends(part: str, ends: Any, known: Sequence[str]) -> None:
+    check.structural(part, "ends", ends)
     if not isinstance(ends, str) or ends not in known:
         letters = "root, then tip: c clamped, s simply supported, f free; most links have 'cf'"
         raise ModelError.of(part, "ends", f"must be one of {', '.join(known)}{check.did_you_mean(ends, known)} ({letters})", ends)
