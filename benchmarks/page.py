@@ -3,9 +3,9 @@
     python benchmarks/page.py [--json FILE] [--systems NAME,...]
 
 Per gallery system: bytes of the page; write_s, to write it when nothing is known but the loops; ready_ms, from opening the file
-until the module is ready to run, and shown_ms until its first run is drawn, in headless Chromium; change_ms from moving a slider to the
-new run drawn; rerun_ms, a run in its worker; native_ms, the same run by `simulate`, warm, with the rows of the page; ratio of the
-two, measured in turns. Needs Chromium and playwright.
+until the module is ready to run, and shown_ms until its first run is drawn, in headless Chromium; change_ms from moving a slider to
+the new run drawn; rerun_ms, a run in its worker; native_ms, the same run by `simulate`, warm, with the rows of the page; ratio of
+the two, measured in turns. Needs Chromium and playwright.
 """
 
 from __future__ import annotations
