@@ -1,7 +1,7 @@
 """Programs for WebAssembly: kernels and time loops in one module that needs nothing from outside but memory.
 
 The texts are those of every other processor, written without fused products, since WebAssembly has none. Functions of the C library
-are those of `own_functions`, so that the same module computes the same bits in every browser, and natively.
+are those of `own_functions`, so that a module computes the same bits in browsers and natively, but for sines of huge angles.
 """
 
 from __future__ import annotations
