@@ -149,7 +149,8 @@ from pliant.scalar import (
 from pliant.show import animation, player, plot
 from pliant.study.derivatives.run_derivatives import Sensitivities
 from pliant.study.derivatives.sensitivities import sensitivities
-from pliant.study.fit.fit import Experiment, fit
+from pliant.study.fit.experiment import Experiment
+from pliant.study.fit.fit import fit
 from pliant.study.fit.fitted import Fit
 from pliant.study.fit.optimise import Constraint, Optimum, optimise
 from pliant.study.sweep.over import Cases, Grid, Sample

@@ -82,7 +82,7 @@ def _bounds(given: list[str], model: Model) -> dict[str, tuple[float | None, flo
 
 
 def _fitted(model: Model, data: list[Path], names: list[str], of: Any, bounds: Any, quiet: bool) -> Fit:
-    from pliant.study.fit.fit import Experiment
+    from pliant.study.fit.experiment import Experiment
     from pliant.study.fit.fit import fit as find
 
     options = {} if model.run is None else {n: v for n, v in model.run.options.items() if n != "save" and v is not None}
