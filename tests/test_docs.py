@@ -116,6 +116,7 @@ def test_the_page_of_sections_lists_every_key_that_the_reader_knows():
 
 PAGES = ["first-result", "tutorial", "extend", "sweeps", "analysis", "stresses", "validity", "large_deflection"]
 PAGES += ["sensitivities", "fits", "stepping", "task_space", "joints", "joint_friction", "control", "scope", "public-api"]
+PAGES += [f"coming-from/{name}" for name in ("mujoco", "exudyn", "pyelastica", "adams", "simscape")]
 
 
 @pytest.mark.parametrize("page", PAGES)
