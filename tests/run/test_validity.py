@@ -17,9 +17,9 @@ FLAT = pl.Section.rectangle(height=0.004, width=0.02)  # m
 FIRST = 1.8751040687119611**2  # of a cantilever, in sqrt(E I / mu) / L^2
 
 
-def strip(length=1.0, modes=None, stiffening="none", **more):
+def strip(length=1.0, modes=None, stiffening="none", material=pl.STEEL, **more):
     """A slender cantilever of steel."""
-    return pl.Beam(length=length, section=FLAT, material=pl.STEEL, theory="euler-bernoulli", modes=modes or pl.Modes("cf", 2),
+    return pl.Beam(length=length, section=FLAT, material=material, theory="euler-bernoulli", modes=modes or pl.Modes("cf", 2),
                    stiffening=stiffening, **more)  # fmt: skip
 
 
@@ -129,6 +129,22 @@ def test_what_no_row_shows_the_course_of_the_run_does():
     quarter = 0.5 * math.pi / beam_shapes(beam).frequencies[0]
     run = pl.simulate(clamped(beam, (0.0, 0.0), y1=0.2), quarter, save=[quarter])
     assert abs(run["rod.y1"][-1]) < 1e-6 and of(run.warnings, "bends by 0.2 m")
+
+
+def hanging(E, modes):
+    soft = strip(material=pl.Material(E=E, density=1000.0), modes=modes)
+    system = pl.System("hanging", gravity=(9.81, 0.0))
+    system.add("rod", soft, joint=pl.Revolute())
+    return pl.simulate(system, 0.05)
+
+
+def test_a_beam_that_would_stretch_is_told_unless_it_can_or_hardly_would():
+    """rho g l^2/(2 E A): half its weight pulls it, on average."""
+    bending, axial = pl.Modes("cf", 2), pl.AxialModes("cf", 1)
+    (sentence,) = hanging(1e6, bending).warnings
+    assert sentence.startswith(f"beam 'rod' would stretch by {100.0 * 1000.0 * 9.81 / 2e6:.2g} % at t = ")
+    assert "add pl.AxialModes('cf', 1)" in sentence
+    assert hanging(1e6, [bending, axial]).warnings == () and hanging(1e7, bending).warnings == ()
 
 
 # ------------------------------------------------------------------------------------------- what needs stiffening

@@ -76,6 +76,13 @@ class UniformBeamLimits(BeamLimits):
         elongation = self.shapes.displacement([self.beam.length])[0, 0]
         return elongation / self._compliance("axial") if np.any(elongation) else None
 
+    @cached_property
+    def axial_softness(self) -> float:
+        """The mean strain under an axial force, 1/N; 0 if the section or the material has no number for it."""
+        x = np.array([0.5 * self.beam.length])
+        known = bool(np.all(rigidities(self.beam.along(x))["axial"]))
+        return self._compliance("axial") / self.beam.length if known else 0.0
+
     def _compliance(self, kind: str) -> float:
         """int dx / (E I) or int dx / (E A)."""
         x, weight = nodes(np.array([0.0, self.beam.length]))

@@ -25,6 +25,7 @@ CUBIC = 2.0  # factor of both limits with stiffening "cubic": there theta^4/120 
 SEGMENTED = "pl.segmented(beam, n)"
 GROWN = 1.0  # exponent of growth: how long a load must last, because a beam has no time to buckle under a brief load
 TURNED = 0.1  # the same for rotation, which impacts change less than they change forces
+STRETCHED = 2e-3  # N/(E A): steel yields there, and soft beams move by more than 1e-3 of their length
 
 
 def deflection(evidence: Rows) -> Iterator[str]:
@@ -129,6 +130,27 @@ def rotation(evidence: Rows) -> Iterator[str]:
                 f"{speed[k] / limits.first_frequency:.2g} times its first bending frequency of {limits.first_frequency:.3g} rad/s: "
                 f"with stiffening 'none' rotation softens it, but the tension in a real beam stiffens it; use stiffening 'full'"
             )
+
+
+def stretching(evidence: Rows) -> Iterator[str]:
+    """Warn of an axial force that would lengthen or shorten a beam noticeably, had it axial coordinates; of the worst beam only."""
+    strains = {}
+    for node, limits in evidence.bending:
+        if not isinstance(limits, UniformBeamLimits) or limits.stretch is not None:
+            continue
+        softness = limits.axial_softness
+        if evidence.largest_force[_number(evidence, node)] * softness > STRETCHED:  # nan is not
+            strains[node.name] = -softness * _compression(evidence, node, limits)
+    largest = {name: float(np.nanmax(np.abs(strain))) for name, strain in strains.items()}
+    name = max(largest, key=largest.__getitem__, default="")
+    if name and largest[name] > STRETCHED:
+        times, k = evidence.series[0], int(np.nanargmax(np.abs(strains[name])))
+        others = sum(strain > STRETCHED for strain in largest.values()) - 1
+        yield (
+            f"beam {name!r} would {'stretch' if strains[name][k] > 0.0 else 'shorten'} by {100.0 * largest[name]:.2g} % at t = "
+            f"{times[k]:.6g} s, but it has no axial modes{f' ({others} more beams likewise)' if others else ''}; add "
+            "pl.AxialModes('cf', 1) to its modes"
+        )
 
 
 # ---- which beams

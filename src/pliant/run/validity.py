@@ -13,7 +13,7 @@ import numpy as np
 
 from pliant.run.accounts import energy_balance, energy_given
 from pliant.run.beam_limits import UniformBeamLimits, limits_of
-from pliant.run.bending_warnings import compression, deflection, free_root, left_out, rotation, slope, unyielding
+from pliant.run.bending_warnings import compression, deflection, free_root, left_out, rotation, slope, stretching, unyielding
 from pliant.run.contact_warnings import deep_start, impulses, indentation, let_go_by_steps, restitution
 from pliant.run.evidence import Evidence, LastingState, Rows
 from pliant.run.joint_warnings import shared_loads, unloaded
@@ -58,6 +58,7 @@ WARNINGS: tuple[Warning, ...] = (
     left_out,
     compression,
     rotation,
+    stretching,
     deflection,
     slope,
     restitution,
@@ -73,12 +74,12 @@ WARNINGS: tuple[Warning, ...] = (
 
 OfRows = Callable[[Rows], Iterable[str]]
 OF_ROWS: tuple[OfRows, ...] = (free_root, left_out, deflection, slope)  # also for states that were not integrated
-OF_STATE: tuple[OfRows, ...] = (unyielding, compression, rotation, *OF_ROWS)  # of equilibria and linearisations
+OF_STATE: tuple[OfRows, ...] = (unyielding, compression, rotation, stretching, *OF_ROWS)  # of equilibria and linearisations
 
 
 # about rows and the hardest contacts of a run, whatever its energies
-OF_COURSE: tuple[Warning, ...] = (free_root, left_out, compression, rotation, deflection, slope, restitution, indentation,
-                                  shared_loads, unloaded)  # fmt: skip
+OF_COURSE: tuple[Warning, ...] = (free_root, left_out, compression, rotation, stretching, deflection, slope, restitution,
+                                  indentation, shared_loads, unloaded)  # fmt: skip
 
 
 def warnings_of_rows(rows: Rows) -> tuple[str, ...]:
