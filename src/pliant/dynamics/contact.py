@@ -13,6 +13,7 @@ from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, dot, is_zero,
 from pliant.dynamics.grip import SMALLEST_SPEED, Grip
 from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist
 from pliant.dynamics.loads import AppliedForces, at_place
+from pliant.dynamics.pairs import touching
 from pliant.dynamics.tangents import tangents_of
 from pliant.dynamics.tree import ROOT, Place, Tree
 from pliant.model.contact import ContactPair, Plane
@@ -20,8 +21,6 @@ from pliant.model.coordinate_pair import CoordinatePair, Pair
 from pliant.model.friction_law import BristleLaw, FrictionLaw
 from pliant.model.normal_law import Impulsive
 from pliant.scalar import absolute, maximum, minimum, sqrt, where
-
-COINCIDENT = 1e-100  # m between centres: below this distance two spheres have no normal and exert no force
 
 
 @dataclass(frozen=True)
@@ -223,16 +222,8 @@ def _pair_kinematics(
 ) -> ContactKinematics:
     a, b = (tree.place(frame) for frame in pair.frames)
     ball, other = place_pose(tree, a, bodies, q), place_pose(tree, b, bodies, q)
-    if isinstance(pair.against, Plane):
-        normal = other.rotation.out(tuple(pair.against.normal))  # type: ignore[arg-type]
-        foot = add(other.position, other.rotation.out(tuple(pair.against.point)))  # type: ignore[arg-type]
-        gap = dot(normal, sub(ball.position, foot)) - pair.radius
-    else:
-        apart = sub(ball.position, other.position)
-        distance = sqrt(maximum(dot(apart, apart), COINCIDENT**2))
-        normal = scale(1.0 / distance, apart)
-        gap = distance - (pair.radius + pair.other_radius)
-    point = sub(ball.position, scale(pair.radius, normal))
+    found = touching(pair, ball, other)
+    normal, point = found.normal, found.point
     relative = sub(_velocity_at(tree, a, ball, point, moving, q, v), _velocity_at(tree, b, other, point, moving, q, v))
     tangents = tangents_of(normal)
     slips = [dot(t, relative) for t in tangents]
@@ -240,7 +231,7 @@ def _pair_kinematics(
     return ContactKinematics(
         pair=pair,
         places=(a, b),
-        gap=gap,
+        gap=found.gap,
         closing=-dot(normal, relative),
         normal=normal,
         tangents=tuple(tangents[k] for k in live),
