@@ -20,7 +20,7 @@ from pliant.files.quantities import CHOICES, OWN_UNITS, UNITS, UNITS_BY_NAME
 from pliant.files.run_settings import RunSettings
 from pliant.integrate.methods.method import METHODS, Rodas5P
 from pliant.model import material
-from pliant.model.contact import Capsule, Plane, Point, Sphere
+from pliant.model.contact import Against, Plane, Point, Sphere, Touching
 from pliant.model.friction_law import FRICTION_LAWS, JOINT_FRICTION_LAWS, CustomFriction, FrictionLaw
 from pliant.model.hertz import hertz_stiffness
 from pliant.model.joint import JOINTS, Joint
@@ -59,7 +59,7 @@ SLIDING = tuple(law for law in FRICTION_LAWS if issubclass(law, FrictionLaw) and
 Normal = Union[(*NORMAL_LAWS, Impulsive, CustomNormal)]  # type: ignore[valid-type]
 Friction = Union[(*FRICTION_LAWS, CustomFriction)]  # type: ignore[valid-type]
 PrescribedMotion = Prescribed | MotionTable
-Body = Point | Sphere | Capsule  # shapes that can touch
+Body = Touching  # shapes that can touch
 HINTS: dict[tuple[Any, str], Any] = {  # types that a file may give where the model accepts more
     (JointFriction, "law"): Union[(*JOINT_FRICTION_LAWS, CustomFriction)],
     (Joint, "motion"): PrescribedMotion | Mapping[str, PrescribedMotion] | None,
@@ -94,7 +94,7 @@ CALL_HINTS: dict[tuple[str, str], Any] = {
     ("struts", "force"): Signal | None,
     ("motors", "command"): Signal | None,
     ("contacts", "points"): Body | Sequence[Body],
-    ("contacts", "against"): Plane | Point | Sphere,
+    ("contacts", "against"): Against,
     ("contacts", "normal"): Normal,
     ("contacts", "friction"): Friction | None,
     ("closures", "length"): float | PrescribedMotion | None,

@@ -20,7 +20,7 @@ from pliant.model.closure import (
     closure,
     closure_tolerance,
 )
-from pliant.model.contact import Capsule, ContactPair, Plane, Point, Sphere, balls
+from pliant.model.contact import TOUCHED, Against, Bore, ContactPair, Plane, any_of, touching_parts
 from pliant.model.cut_joint import CutJoint
 from pliant.model.driven_by import efforts_of, first_row, interpolation_error
 from pliant.model.force import DIRECTIONS, EXPRESSED, Condition, Drive, PointForce, PointMoment
@@ -394,12 +394,12 @@ class System:
         self,
         *,
         points: Any,
-        against: Plane | Point | Sphere,
+        against: Against,
         normal: Any,
         friction: Any = None,
         name: str = "contact",
     ) -> list[str]:
-        """Add contact between one or more shapes (frames, Points, Spheres, Capsules) and a plane, a sphere or a point.
+        """Add contact between one or more shapes (frames, Points, Spheres, Capsules, Pins) and a plane, a sphere, a point or a bore.
 
         normal: a law such as HuGuo(...), or a function of (depth, rate, entry_speed). friction: a law, a function of (slip
         speed, normal force), or None. Returns the names of the contact pairs, one per shape: "contact arm.tip".
@@ -407,7 +407,7 @@ class System:
         part = f"contact {name!r}"
         check.instance(part, "name", name, str, "a string")
         check.visible(part, "name", name)
-        check.instance(part, "against", against, (Plane, Point, Sphere), "a Plane, a Sphere or a Point")
+        check.instance(part, "against", against, TOUCHED, any_of(TOUCHED))
         law = normal_law(part, "normal", normal)
         slip = None if friction is None else friction_law(part, "friction", friction)
         if isinstance(slip, DryFriction):
@@ -416,10 +416,8 @@ class System:
         check_impulsive(part, law, slip)
         added = []
         for shape in points if isinstance(points, (list, tuple)) else [points]:
-            if isinstance(shape, Capsule) and not isinstance(against, Plane):
-                raise ModelError.of(part, "against", "must be a Plane when a Capsule touches it", against)
-            for place, ball in balls(part, shape):
-                pair = ContactPair(f"{name} {self._place_name(ball.at, place)}", ball, against, law, slip)
+            for place, ball, station in touching_parts(part, shape, against):
+                pair = ContactPair(f"{name} {self._place_name(ball.at, place)}", ball, against, law, slip, station)
                 self._add_pair(part, pair)
                 added.append(pair.name)
         if not added:
@@ -706,8 +704,8 @@ class System:
             self._check_frame(part, "points" if frame is pair.frames[0] else "against", frame)
         if pair.frames[0].body == pair.frames[1].body:
             raise ModelError.of(part, "points", "must be on a different body from the shape they touch", pair.frames[0].body)
-        if pair.radius == pair.other_radius == 0.0 and not isinstance(pair.against, Plane):
-            raise ModelError.of(part, "against", "must be a Sphere or a Plane when points touch it", pair.against)
+        if isinstance(pair.against, Bore) and not pair.radius < pair.against.radius:
+            raise ModelError.of(part, "points", f"must be thinner than the bore, of radius {pair.against.radius!r} m", pair.radius)
         if pair.name in self.contacts:
             raise ModelError.of(part, "points", "must form pairs with unique names (give this contact its own name)", pair.name)
         self.contacts[pair.name] = pair
