@@ -210,7 +210,7 @@ WRONG: list[tuple[str, str, str]] = [
      "against.plane.normal: Plane: normal must not be the zero vector"),
     ("{plane: {normal: [0, 1]}}", "{plane: {}}", "contacts.c.against.plane: normal must be given, got nothing"),
     ("{plane: {normal: [0, 1]}}", "b.tip", "m.yaml:11: contacts.c.against: must be one of plane, point, sphere"),
-    ("{plane: {normal: [0, 1]}}", "{point: b.tip}", "contacts.c.against: contact 'c': against must be a Sphere or a Plane"),
+    ("{plane: {normal: [0, 1]}}", "{point: b.tip}", "contacts.c.against: contact 'c': against must be a Plane, a Sphere, a Bore or a Socket"),
     ("{plane: {normal: [0, 1]}}", "{capsule: {at: b.tip, length: 1, radius: 1}}",
      "contacts.c.against: unknown kind 'capsule'; known: plane, point, sphere"),
     ("{plane: {normal: [0, 1]}}", "{sphere: {at: a.root, radius: 1}}",

@@ -186,9 +186,10 @@ LONGEST_TURN = 0.25  # rad per step: checks at its quarters miss at most 5e-4 of
 def longest_step(contacts: Sequence[ContactKinematics], changes: Sequence[Scalar] | None = None) -> Scalar | None:
     """The longest step in which no contact can be missed, even if the states are so smooth that any step would be accurate.
 
-    Two spheres approach by at most the gap or half the sum of their radii, whichever is larger; a plane and a bore end in solid, so a body
-    that has passed their surface is still behind it. Bodies turn by at most LONGEST_TURN, so that no end can dip into another body and out
-    again between two checks. changes: rates of all `motion`, contact by contact; h then solves v h + a h^2/2 = way, not v h = way.
+    Two spheres approach by at most the gap or half the sum of their radii, whichever is larger; planes and bores end in solid, so a
+    body that has passed their surface is still behind it. Bodies turn by at most LONGEST_TURN, so that no end can dip into another
+    body and out again between two checks. changes: rates of all `motion`, contact by contact; h then solves v h + a h^2/2 = way,
+    not v h = way.
     """
     longest: Scalar | None = None
     for k, kinematics in enumerate(contacts):

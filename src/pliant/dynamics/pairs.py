@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from pliant.dynamics.algebra import Scalar, Vec, add, dot, scale, sub
 from pliant.dynamics.kinematics import Pose
-from pliant.model.contact import Bore, ContactPair, Pin, Plane, Point, Sphere
+from pliant.model.contact import Bore, ContactPair, Pin, Plane, Point, Socket, Sphere
 from pliant.scalar import maximum, sqrt
 
 COINCIDENT = 1e-100  # m between centres: below this distance two spheres have no normal and exert no force
@@ -41,13 +41,18 @@ def ball_on_ball(pair: ContactPair, ball: Pose, other: Pose) -> Touching:
     return Touching(gap, normal, sub(ball.position, scale(pair.radius, normal)))
 
 
+def ball_in_socket(pair: ContactPair, ball: Pose, socket: Pose) -> Touching:
+    """gap = R - r - |e|: e is the way of the ball's centre from that of the socket."""
+    return _inside(pair, ball.position, sub(ball.position, socket.position))
+
+
 def ball_in_bore(pair: ContactPair, ball: Pose, bore: Pose) -> Touching:
     """gap = R - r - |e|: e is the way of the ball's centre from the axis of the bore."""
     return _within(pair, ball.position, bore.position, _axis(pair.against, bore))
 
 
 def pin_in_bore(pair: ContactPair, pin: Pose, bore: Pose) -> Touching:
-    """At one end of the shorter: of a pin in a long bore its end, of a bore on a long pin its rim, whose centre leaves the pin's axis.
+    """At one end of the shorter: the end of a pin in a long bore, or the rim of a bore on a long pin.
 
     In both cases e is at right angles to the axis of the longer one, on whose surface the force can only stand upright.
     """
@@ -64,10 +69,13 @@ def _within(pair: ContactPair, inner: Vec, outer: Vec, along: Vec, at: Vec | Non
     """What is around `inner` in what is around `outer`, across the direction `along`; `at`: a point in the plane of the contact."""
     between = sub(inner, outer)
     off = sub(between, scale(dot(along, between), along))
+    return _inside(pair, inner if at is None else add(at, off), off)
+
+
+def _inside(pair: ContactPair, centre: Vec, off: Vec) -> Touching:
+    """What is inside, round about its centre, which is off the middle of what is around it."""
     distance, outward = _apart(off)
-    normal = scale(-1.0, outward)
-    centre = inner if at is None else add(at, off)
-    return Touching(-pair.other_radius - pair.radius - distance, normal, sub(centre, scale(pair.radius, normal)))
+    return Touching(-pair.other_radius - pair.radius - distance, scale(-1.0, outward), add(centre, scale(pair.radius, outward)))
 
 
 def _axis(shape: object, pose: Pose) -> Vec:
@@ -89,6 +97,8 @@ PAIRS: dict[tuple[type, type], PairFunction] = {
     (Point, Bore): ball_in_bore,
     (Sphere, Bore): ball_in_bore,
     (Pin, Bore): pin_in_bore,
+    (Point, Socket): ball_in_socket,
+    (Sphere, Socket): ball_in_socket,
 }
 
 

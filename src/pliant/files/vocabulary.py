@@ -25,6 +25,7 @@ from pliant.model.friction_law import FRICTION_LAWS, JOINT_FRICTION_LAWS, Custom
 from pliant.model.hertz import hertz_stiffness
 from pliant.model.joint import JOINTS, Joint
 from pliant.model.joint_friction import JointFriction
+from pliant.model.journal_law import JOURNAL_LAWS, JournalLaw, contact_modulus
 from pliant.model.modes import AxialModes, GivenModes, Modes, ShapeFunction, ShapeTable, TorsionModes
 from pliant.model.normal_law import NORMAL_LAWS, CustomNormal, Impulsive, PowerLaw
 from pliant.model.play import Backlash, Limits
@@ -56,7 +57,7 @@ FORMULAS: dict[type, Mapping[str, tuple[str, ...]]] = {
 }
 
 SLIDING = tuple(law for law in FRICTION_LAWS if issubclass(law, FrictionLaw) and not law.holds)
-Normal = Union[(*NORMAL_LAWS, Impulsive, CustomNormal)]  # type: ignore[valid-type]
+Normal = Union[(*NORMAL_LAWS, *JOURNAL_LAWS, Impulsive, CustomNormal)]  # type: ignore[valid-type]
 Friction = Union[(*FRICTION_LAWS, CustomFriction)]  # type: ignore[valid-type]
 PrescribedMotion = Prescribed | MotionTable
 Body = Touching  # shapes that can touch
@@ -69,7 +70,10 @@ HINTS: dict[tuple[Any, str], Any] = {  # types that a file may give where the mo
     (Backlash, "normal"): Normal | None,
     (RunSettings, "method"): Union[(*METHODS, None)],
 }
-COMPUTED: dict[tuple[type, str], Callable[..., float]] = {(PowerLaw, "stiffness"): hertz_stiffness}
+COMPUTED: dict[tuple[type, str], Callable[..., float]] = {
+    (PowerLaw, "stiffness"): hertz_stiffness,
+    (JournalLaw, "modulus"): contact_modulus,
+}
 MATERIALS = {name.lower(): value for name, value in vars(material).items() if isinstance(value, material.Material)}
 
 # Sections of a file whose entries are calls of System's methods: name: {arguments of the method}.
@@ -97,6 +101,7 @@ CALL_HINTS: dict[tuple[str, str], Any] = {
     ("contacts", "against"): Against,
     ("contacts", "normal"): Normal,
     ("contacts", "friction"): Friction | None,
+    ("closures", "kind"): str,
     ("closures", "length"): float | PrescribedMotion | None,
     ("closures", "motion"): PrescribedMotion | Sequence[PrescribedMotion | None] | None,
     ("constraints", "formula"): Formula,

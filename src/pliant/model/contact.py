@@ -72,7 +72,7 @@ class Plane:
         check.instance("Plane", "on", self.on, Frame, "a frame such as arm.tip or system.ground")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Bore:
     """A round hole along `axis` through the origin of a frame, around what is inside: a pin, a sphere, a point or a capsule.
 
@@ -88,7 +88,19 @@ class Bore:
         _check_round("Bore", self)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
+class Socket:
+    """A hollow sphere around the origin of a frame, around a ball inside."""
+
+    at: Frame
+    radius: float  # m
+
+    def __post_init__(self) -> None:
+        check.instance("Socket", "at", self.at, Frame, "a frame such as arm.tip")
+        object.__setattr__(self, "radius", check.positive("Socket", "radius", self.radius, "m"))
+
+
+@dataclass(frozen=True)
 class Pin:
     """A cylinder along `axis`, centred on the origin of a frame, that can touch a bore around it.
 
@@ -115,15 +127,17 @@ def _check_round(part: str, shape: Bore | Pin) -> None:
 
 # What each shape can touch. `dynamics/pairs.py` has a formula for every two; a capsule is two spheres there.
 TOUCHES: dict[type, tuple[type, ...]] = {
-    Point: (Plane, Sphere, Bore),
-    Sphere: (Plane, Sphere, Point, Bore),
+    Point: (Plane, Sphere, Bore, Socket),
+    Sphere: (Plane, Sphere, Point, Bore, Socket),
     Capsule: (Plane, Bore),
     Pin: (Bore,),
 }
 TOUCHED: tuple[type, ...] = tuple(dict.fromkeys(other for others in TOUCHES.values() for other in others))
 
+HOLLOW = (Bore, Socket)  # shapes around what they touch
+
 Touching = Point | Sphere | Capsule | Pin
-Against = Plane | Point | Sphere | Bore
+Against = Plane | Point | Sphere | Bore | Socket
 
 
 @dataclass(frozen=True)
@@ -146,8 +160,8 @@ class ContactPair:
 
     @property
     def other_radius(self) -> float:
-        """Radius of what it meets, m: 0 for a plane or a point, negative for a bore, whose surface is hollow."""
-        if isinstance(self.against, Bore):
+        """Radius of what it meets, m: 0 for a plane or a point, negative for a bore or a socket, whose surface is hollow."""
+        if isinstance(self.against, HOLLOW):
             return -self.against.radius
         return self.against.radius if isinstance(self.against, Sphere) else 0.0
 

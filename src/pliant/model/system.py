@@ -11,6 +11,7 @@ from pliant.model import check
 from pliant.model.beam import AUTO, Beam
 from pliant.model.body import ROOT, TIP, Body
 from pliant.model.check import Axis
+from pliant.model.clearance import ClearanceJoint
 from pliant.model.closure import (
     CLOSURE_TOLERANCE,
     MULTIPLIERS,
@@ -20,7 +21,7 @@ from pliant.model.closure import (
     closure,
     closure_tolerance,
 )
-from pliant.model.contact import TOUCHED, Against, Bore, ContactPair, Plane, any_of, touching_parts
+from pliant.model.contact import HOLLOW, TOUCHED, Against, ContactPair, Plane, any_of, touching_parts
 from pliant.model.cut_joint import CutJoint
 from pliant.model.driven_by import efforts_of, first_row, interpolation_error
 from pliant.model.force import DIRECTIONS, EXPRESSED, Condition, Drive, PointForce, PointMoment
@@ -207,7 +208,7 @@ class System:
         name: str,
         body: Body | SegmentedBeam,
         *,
-        joint: Joint,
+        joint: Joint | ClearanceJoint,
         on: Frame | None = None,
         initial: Mapping[str, float] | None = None,
         initial_rates: Mapping[str, float] | None = None,
@@ -220,6 +221,10 @@ class System:
         """
         part = f"body {name!r}"
         self._check_new_name(name)
+        if isinstance(joint, ClearanceJoint):
+            handle = self.add(name, body, joint=joint.carrier, on=on, initial=initial, initial_rates=initial_rates)
+            self._touch(f"{name} joint", joint, handle.root, on if on is not None else self.ground)
+            return handle
         if isinstance(body, SegmentedBeam):
             return self._add_segments(name, body, joint, on, initial or initial_rates)
         check.instance(part, "body", body, tuple(BODIES.values()), "a Beam, a TelescopicBeam or a RigidBody")
@@ -399,7 +404,7 @@ class System:
         friction: Any = None,
         name: str = "contact",
     ) -> list[str]:
-        """Add contact between one or more shapes (frames, Points, Spheres, Capsules, Pins) and a plane, a sphere, a point or a bore.
+        """Add contact between shapes (frames, Points, Spheres, Capsules, Pins) and a Plane, Sphere, Point, Bore or Socket.
 
         normal: a law such as HuGuo(...), or a function of (depth, rate, entry_speed). friction: a law, a function of (slip
         speed, normal force), or None. Returns the names of the contact pairs, one per shape: "contact arm.tip".
@@ -424,10 +429,15 @@ class System:
             raise ModelError.of(part, "points", "must contain at least one point", points)
         return added
 
+    def _touch(self, name: str, joint: ClearanceJoint, inner: Frame, outer: Frame) -> None:
+        """The contacts that stand for a joint with clearance."""
+        for shapes, against in joint.contacts(inner, outer):
+            self.contact(points=shapes, against=against, normal=joint.normal, friction=joint.friction, name=name)
+
     def close(
         self,
         name: str,
-        kind: str,
+        kind: str | ClearanceJoint,
         a: Frame | str,
         b: Frame | str | None = None,
         *,
@@ -454,6 +464,10 @@ class System:
         """
         part = f"closure {name!r}"
         self._check_new_name(name)
+        if isinstance(kind, ClearanceJoint):
+            self._check_held_frames(part, a, b)
+            self._touch(name, kind, a, b)
+            return
         ways = {"by": by, "stiffness": stiffness, "damping": damping, "friction": friction}
         own = {"axis": axis, "other_axis": other_axis, "length": length, "ratio": ratio, "motion": motion, "backlash": backlash}
         made = closure(kind, name, a, b, ways, own)
@@ -704,8 +718,9 @@ class System:
             self._check_frame(part, "points" if frame is pair.frames[0] else "against", frame)
         if pair.frames[0].body == pair.frames[1].body:
             raise ModelError.of(part, "points", "must be on a different body from the shape they touch", pair.frames[0].body)
-        if isinstance(pair.against, Bore) and not pair.radius < pair.against.radius:
-            raise ModelError.of(part, "points", f"must be thinner than the bore, of radius {pair.against.radius!r} m", pair.radius)
+        if isinstance(pair.against, HOLLOW) and not pair.radius < pair.against.radius:
+            rule = f"must be thinner than the {type(pair.against).__name__}, of radius {pair.against.radius!r} m"
+            raise ModelError.of(part, "points", rule, pair.radius)
         if pair.name in self.contacts:
             raise ModelError.of(part, "points", "must form pairs with unique names (give this contact its own name)", pair.name)
         self.contacts[pair.name] = pair
