@@ -199,8 +199,7 @@ def touching_parts(part: str, shape: Any, against: Any) -> list[tuple[str, Point
         first, second = shape.ends()
         return [(f"{shape.at.body}.start", first, 0.0), (f"{shape.at.body}.end", second, 0.0)]
     if isinstance(shape, Pin) and (held := held_length(shape, against)) is not None:
-        place = place_name(shape.at)
-        return [(f"{place}.low", shape, -0.5 * held), (f"{place}.high", shape, 0.5 * held)]
+        return [(place_name(shape.at), shape, 0.5 * side * held) for side in (-1.0, 1.0)]
     return [(place_name(shape.at), shape, 0.0)]
 
 

@@ -25,6 +25,7 @@ ENDS = 0.9  # of the largest depth that a law knows
 STEPS = 4  # Halley's, of W: from the starts below three of them reach round-off
 NEAR_BRANCH = 0.3  # of -z e: on this side of it, W is found from its series about the branch point
 SHALLOWEST = 1e-300  # of -z: W of nothing is -infinity
+BRANCH = 1e-12  # of -1 - w: nearer to the branch point, Newton's step is taken
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,5 +216,6 @@ def lower_lambert(z: Scalar) -> Scalar:
     for _ in range(STEPS):
         grown = exp(w)
         off = w * grown + below
-        w = w - off / (grown * (w + 1.0) - 0.5 * (w + 2.0) * off / minimum(w + 1.0, -1e-12))
+        slope = grown * (w + 1.0) - 0.5 * (w + 2.0) * off / minimum(w + 1.0, -BRANCH)
+        w = w - where(slope < 0.0, off / minimum(slope, -SHALLOWEST), 0.0)
     return minimum(w, -1.0)

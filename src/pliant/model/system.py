@@ -422,7 +422,8 @@ class System:
         added = []
         for shape in points if isinstance(points, (list, tuple)) else [points]:
             for place, ball, station in touching_parts(part, shape, against):
-                pair = ContactPair(f"{name} {self._place_name(ball.at, place)}", ball, against, law, slip, station)
+                end = "" if station == 0.0 else ".low" if station < 0.0 else ".high"
+                pair = ContactPair(f"{name} {self._place_name(ball.at, place)}{end}", ball, against, law, slip, station)
                 self._add_pair(part, pair)
                 added.append(pair.name)
         if not added:
