@@ -29,8 +29,8 @@ PairFunction = Callable[[ContactPair, Pose, Pose], Touching]
 
 
 def ball_on_plane(pair: ContactPair, ball: Pose, plane: Pose) -> Touching:
-    normal = plane.rotation.out(tuple(pair.against.normal))  # type: ignore[arg-type, union-attr]
-    foot = add(plane.position, plane.rotation.out(tuple(pair.against.point)))  # type: ignore[arg-type, union-attr]
+    normal = plane.rotation.out(tuple(pair.against.normal))  # type: ignore[union-attr]
+    foot = add(plane.position, plane.rotation.out(tuple(pair.against.point)))  # type: ignore[union-attr]
     gap = dot(normal, sub(ball.position, foot)) - pair.radius
     return Touching(gap, normal, sub(ball.position, scale(pair.radius, normal)))
 
@@ -79,7 +79,7 @@ def _inside(pair: ContactPair, centre: Vec, off: Vec) -> Touching:
 
 
 def _axis(shape: object, pose: Pose) -> Vec:
-    return pose.rotation.out(tuple(shape.axis))  # type: ignore[attr-defined, no-any-return]
+    return pose.rotation.out(tuple(shape.axis))  # type: ignore[attr-defined]
 
 
 def _apart(between: Vec) -> tuple[Scalar, Vec]:

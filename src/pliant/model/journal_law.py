@@ -65,7 +65,7 @@ class LogarithmicLaw(JournalLaw):
 
     @property
     def deepest(self) -> float:
-        return ENDS / math.e / self._scale  # type: ignore[no-any-return]
+        return ENDS / math.e / self._scale
 
     def elastic(self, depth: Scalar) -> Scalar:
         force, slope, _ = self._at(minimum(depth, self.deepest))

@@ -467,6 +467,7 @@ class System:
         self._check_new_name(name)
         if isinstance(kind, ClearanceJoint):
             self._check_held_frames(part, a, b)
+            assert isinstance(a, Frame) and isinstance(b, Frame)
             self._touch(name, kind, a, b)
             return
         ways = {"by": by, "stiffness": stiffness, "damping": damping, "friction": friction}
