@@ -15,6 +15,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -235,6 +236,12 @@ def _restitutions(_: Names) -> dict[str, tuple[Any, Any]]:
     return lines
 
 
+def _orbit(names: Names, clearance: float) -> dict[str, tuple[Any, Any]]:
+    x, y = names["orbits"][clearance].T / clearance
+    turn = np.linspace(0.0, 2.0 * np.pi, 181)
+    return {f"journal, {1e3 * clearance:g} mm": (x, y), "bearing": (np.cos(turn), np.sin(turn))}
+
+
 def _impacts(names: Names) -> dict[str, tuple[Any, Any]]:
     """The speed of the crank around its first impact, by both kinds of contact."""
     begin, found = names["crank"].contacts[0].begin, {}
@@ -386,6 +393,7 @@ DRAWINGS: dict[str, Drawing] = {
     "events": _events,
     "contact": two(curves(TIME, "height, m", lambda n: {"": (n["run"].time, n["run"]["sphere.y"])}, height=2.2),
                    lambda n: pl.plot.contact_forces(pl.simulate(n["ball"], 1.0, save="steps"), zoom=0)),
+    "clearance": two(*(curves("x / clearance", "y / clearance", partial(_orbit, clearance=c), height=4.2) for c in (1e-4, 5e-4))),
     "contact-records": lambda n: _bars([f"{record.begin:.2f} s" for record in n["run"].contacts],
                                        [record.peak_force for record in n["run"].contacts], "peak force, N"),
     "normal-laws": curves("restitution asked", "restitution delivered", _restitutions, height=4.2),

@@ -13,6 +13,8 @@ import pliant as pl
 from pliant.integrate.methods import method as methods
 from pliant.model import damping, friction_law, modes
 from pliant.model import normal_law as laws
+from pliant.model.contact import Bore, Pin, Plane, Point, Socket, Sphere
+from pliant.model.frame import Frame
 from pliant.model.joint import Joint
 from pliant.model.normal_law import NORMAL_LAWS, HysteresisLaw
 
@@ -30,6 +32,25 @@ class Examples(dict[Entry, Example]):
     def __missing__(self, entry: Entry) -> Example:
         name = getattr(entry, "__name__", entry)
         raise AssertionError(f"{name} is registered but has no example: add one to {self.table} in tests/registered.py")
+
+
+# ---- pairs of contact shapes: for each two, from the frames where they are; the first meets the second within a tenth of a second
+
+PAIR_EXAMPLES: Examples[tuple[type, type], tuple[Callable[[Frame], Any], Callable[[Frame], Any]]] = Examples(
+    "PAIR_EXAMPLES",
+    {
+        (Point, Plane): (Point, lambda at: Plane(normal=(1.0, 0.2, 0.1), point=(-0.03, 0.0, 0.0), on=at)),
+        (Sphere, Plane): (lambda at: Sphere(at, 0.02), lambda at: Plane(normal=(1.0, 0.2, 0.1), point=(-0.05, 0.0, 0.0), on=at)),
+        (Point, Sphere): (lambda at: Point(at.moved((0.1, 0.0, 0.0))), lambda at: Sphere(at, 0.05)),
+        (Sphere, Point): (lambda at: Sphere(at.moved((0.1, 0.0, 0.0)), 0.05), Point),
+        (Sphere, Sphere): (lambda at: Sphere(at.moved((0.1, 0.0, 0.0)), 0.03), lambda at: Sphere(at, 0.04)),
+        (Point, Bore): (Point, lambda at: Bore(at=at, radius=0.05)),
+        (Sphere, Bore): (lambda at: Sphere(at, 0.02), lambda at: Bore(at=at, radius=0.06, axis="y")),
+        (Pin, Bore): (lambda at: Pin(at=at, radius=0.02), lambda at: Bore(at=at, radius=0.05, length=0.04)),
+        (Point, Socket): (Point, lambda at: Socket(at, 0.05)),
+        (Sphere, Socket): (lambda at: Sphere(at, 0.02), lambda at: Socket(at, 0.06)),
+    },
+)
 
 
 # ---- laws of contact

@@ -36,7 +36,8 @@ from pliant.integrate.methods.method import (
 )  # fmt: skip
 from pliant.live.page import page
 from pliant.model.beam import Beam
-from pliant.model.contact import Capsule, Plane, Point, Sphere
+from pliant.model.clearance import ClearancePrismatic, ClearanceRevolute, ClearanceSpherical
+from pliant.model.contact import Bore, Capsule, Pin, Plane, Point, Socket, Sphere
 from pliant.model.damping import AirDrag, KelvinVoigt, ModalDamping, MotionDrag, Rayleigh, RayleighRatios
 from pliant.model.frame import Frame
 from pliant.model.friction_law import (
@@ -68,6 +69,15 @@ from pliant.model.joint import (
     Weld,
 )
 from pliant.model.joint_friction import JointFriction
+from pliant.model.journal_law import (
+    DubowskyJournal,
+    EsduJournal,
+    JohnsonJournal,
+    LiuJournal,
+    PereiraJournal,
+    RadzimovskyJournal,
+    contact_modulus,
+)
 from pliant.model.material import ALUMINIUM, STEEL, Material
 from pliant.model.modes import (
     AxialElements,
@@ -174,10 +184,14 @@ __all__ = [
     "Backlash",
     "Beam",
     "BengisuAkay",
+    "Bore",
     "Campbell",
     "Capsule",
     "CarvalhoMartins",
     "Cases",
+    "ClearancePrismatic",
+    "ClearanceRevolute",
+    "ClearanceSpherical",
     "Compiled",
     "Constant",
     "Constraint",
@@ -193,8 +207,10 @@ __all__ = [
     "Denoc",
     "DormandPrince",
     "DryFriction",
+    "DubowskyJournal",
     "ElementModes",
     "Equilibrium",
+    "EsduJournal",
     "Exact",
     "Experiment",
     "ExtremesOf",
@@ -218,6 +234,7 @@ __all__ = [
     "HuGuo",
     "HuntCrossley",
     "Impulsive",
+    "JohnsonJournal",
     "JointFriction",
     "Karnopp",
     "KelvinVoigt",
@@ -228,6 +245,7 @@ __all__ = [
     "Limits",
     "Linear",
     "Linearisation",
+    "LiuJournal",
     "LuGre",
     "Material",
     "ModalDamping",
@@ -239,9 +257,11 @@ __all__ = [
     "Optimum",
     "Parameter",
     "Payload",
+    "PereiraJournal",
     "PiecewiseConstant",
     "PiecewiseLinear",
     "PiecewiseSmooth",
+    "Pin",
     "Planar",
     "Plane",
     "PliantError",
@@ -251,6 +271,7 @@ __all__ = [
     "Prismatic",
     "Radau5",
     "Radau9",
+    "RadzimovskyJournal",
     "Rayleigh",
     "RayleighRatios",
     "RealTime",
@@ -267,6 +288,7 @@ __all__ = [
     "Sensitivities",
     "ShapeFunction",
     "ShapeTable",
+    "Socket",
     "SolveError",
     "Sphere",
     "Spherical",
@@ -299,6 +321,7 @@ __all__ = [
     "clear_compiled",
     "clip",
     "compile_system",
+    "contact_modulus",
     "cos",
     "cosh",
     "count_operations",

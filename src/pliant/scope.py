@@ -29,7 +29,8 @@ _ANSWERS = {
         "or measured shapes of a straight beam (pl.GivenModes)"
     ),
     "mesh stl box cuboid cylinder convex heightfield terrain": (
-        "contact between meshes, boxes or cylinders is not supported yet; shapes are pl.Point, pl.Sphere, pl.Capsule and pl.Plane, "
+        "contact between meshes, boxes or cylinders is not supported yet; shapes are pl.Point, pl.Sphere, pl.Capsule, "
+        "pl.Pin, pl.Plane, pl.Bore and pl.Socket, "
         "and several of them on a body stand for its corners and edges"
     ),
     "fluid water wind": "fluids are not supported yet; air resists a beam by pl.AirDrag, and any force is a formula: system.force",

@@ -13,6 +13,7 @@ from pliant.files import Model, RunSettings
 from pliant.integrate.methods.method import Method
 from pliant.model.body import Body, Length
 from pliant.model.check import Axis, Vector
+from pliant.model.clearance import ClearanceJoint
 from pliant.model.closure import Closure
 from pliant.model.contact import ContactPair
 from pliant.model.cut_joint import CutJoint
@@ -46,7 +47,7 @@ from pliant.study.fit.differentiated_run import DifferentiatedContact, Different
 from pliant.study.fit.fitted import Compared
 
 __all__ = [
-    "Accelerations", "AnySystem", "ArrayOf", "Axis", "Body", "BodyDrawing", "BodyHandle", "BristleLaw", "Closure",
+    "Accelerations", "AnySystem", "ArrayOf", "Axis", "Body", "BodyDrawing", "BodyHandle", "BristleLaw", "ClearanceJoint", "Closure",
     "Compared", "Condition", "ContactDerivative", "ContactDrawing", "ContactPair", "ContactRecord", "ContactTable",
     "CutJoint", "Differentiated", "DifferentiatedContact", "DifferentiatedRun", "Drawing", "Drive", "Efforts", "Equations",
     "EventDerivative", "EventRecord", "Every", "Expression", "Extremes", "Field", "FinalState", "FramePath",

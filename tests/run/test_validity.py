@@ -296,6 +296,17 @@ def test_a_sphere_pressed_in_deeper_than_hertz_goes_is_told():
     assert pl.simulate(ball(0.11, pl.Hertz(stiffness=2e9), radius=0.01, speed=-1.0), 0.3).warnings == ()
 
 
+def test_a_journal_pressed_deeper_than_its_law_knows_is_told():
+    bearing = {"modulus": 1e9, "length": 0.01, "radius": 0.01, "clearance": 1e-4, "restitution": 0.5}
+    for speed, told in ((0.1, False), (20.0, True)):
+        system = pl.System("journal", gravity=(0, 0))
+        pin = system.add("pin", pl.RigidBody(mass=1.0, inertia=1e-4), joint=pl.Planar(velocity=(speed, 0.0)))
+        law = pl.JohnsonJournal(**bearing)
+        system.contact(points=pl.Pin(pin.root, 0.01), against=pl.Bore(system.ground, 0.0101), normal=law)
+        found = of(pl.simulate(system, 2e-4 / speed).warnings, "JohnsonJournal is known up to")
+        assert bool(found) == told
+
+
 @pytest.mark.parametrize("asked", [0.1, 0.8])
 def test_the_depth_of_a_damped_contact_is_not_that_of_its_peak_without_damping(asked):
     law = pl.Exact(stiffness=2e6, restitution=asked)

@@ -13,15 +13,14 @@ from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, dot, is_zero,
 from pliant.dynamics.grip import SMALLEST_SPEED, Grip
 from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist
 from pliant.dynamics.loads import AppliedForces, at_place
+from pliant.dynamics.pairs import touching
 from pliant.dynamics.tangents import tangents_of
 from pliant.dynamics.tree import ROOT, Place, Tree
-from pliant.model.contact import ContactPair, Plane
+from pliant.model.contact import ContactPair, Pin
 from pliant.model.coordinate_pair import CoordinatePair, Pair
 from pliant.model.friction_law import BristleLaw, FrictionLaw
 from pliant.model.normal_law import Impulsive
 from pliant.scalar import absolute, maximum, minimum, sqrt, where
-
-COINCIDENT = 1e-100  # m between centres: below this distance two spheres have no normal and exert no force
 
 
 @dataclass(frozen=True)
@@ -187,15 +186,16 @@ LONGEST_TURN = 0.25  # rad per step: checks at its quarters miss at most 5e-4 of
 def longest_step(contacts: Sequence[ContactKinematics], changes: Sequence[Scalar] | None = None) -> Scalar | None:
     """The longest step in which no contact can be missed, even if the states are so smooth that any step would be accurate.
 
-    Two spheres approach by at most the gap or half the sum of their radii, whichever is larger; a plane is a half-space, so a body
-    that has passed it is still behind it. Bodies turn by at most LONGEST_TURN, so that no end can dip into another body and out
-    again between two checks. changes: rates of all `motion`, contact by contact; h then solves v h + a h^2/2 = way, not v h = way.
+    Two spheres approach by at most the gap or half the sum of their radii, whichever is larger; planes and bores end in solid, so a
+    body that has passed their surface is still behind it. Bodies turn by at most LONGEST_TURN, so that no end can dip into another
+    body and out again between two checks. changes: rates of all `motion`, contact by contact; h then solves v h + a h^2/2 = way,
+    not v h = way.
     """
     longest: Scalar | None = None
     for k, kinematics in enumerate(contacts):
         rates = (0.0,) * 9 if changes is None else changes[9 * k : 9 * k + 9]
         limits = [_step_within(LONGEST_TURN, kinematics.motion[3:], rates[3:])]
-        if isinstance(kinematics.pair, ContactPair) and not isinstance(kinematics.pair.against, Plane):
+        if isinstance(kinematics.pair, ContactPair) and kinematics.pair.between_balls:
             way = maximum(kinematics.gap, 0.5 * (kinematics.pair.radius + kinematics.pair.other_radius))
             limits.append(_step_within(way, kinematics.motion[:3], rates[:3]))
         for own in limits:
@@ -223,16 +223,8 @@ def _pair_kinematics(
 ) -> ContactKinematics:
     a, b = (tree.place(frame) for frame in pair.frames)
     ball, other = place_pose(tree, a, bodies, q), place_pose(tree, b, bodies, q)
-    if isinstance(pair.against, Plane):
-        normal = other.rotation.out(tuple(pair.against.normal))  # type: ignore[arg-type]
-        foot = add(other.position, other.rotation.out(tuple(pair.against.point)))  # type: ignore[arg-type]
-        gap = dot(normal, sub(ball.position, foot)) - pair.radius
-    else:
-        apart = sub(ball.position, other.position)
-        distance = sqrt(maximum(dot(apart, apart), COINCIDENT**2))
-        normal = scale(1.0 / distance, apart)
-        gap = distance - (pair.radius + pair.other_radius)
-    point = sub(ball.position, scale(pair.radius, normal))
+    found = touching(pair, ball, other)
+    normal, point = found.normal, found.point
     relative = sub(_velocity_at(tree, a, ball, point, moving, q, v), _velocity_at(tree, b, other, point, moving, q, v))
     tangents = tangents_of(normal)
     slips = [dot(t, relative) for t in tangents]
@@ -240,7 +232,7 @@ def _pair_kinematics(
     return ContactKinematics(
         pair=pair,
         places=(a, b),
-        gap=gap,
+        gap=found.gap,
         closing=-dot(normal, relative),
         normal=normal,
         tangents=tuple(tangents[k] for k in live),
@@ -248,7 +240,7 @@ def _pair_kinematics(
         point=point,
         centres=(ball.position, other.position),
         drift=sub(_velocity(tree, a, ball, moving, q, v), _velocity(tree, b, other, moving, q, v)),
-        turning=(_turning(tree, a, moving), _turning(tree, b, moving, isinstance(pair.against, Plane))),
+        turning=(_turning(tree, a, moving, isinstance(pair.ball, Pin)), _turning(tree, b, moving, not pair.between_balls)),
     )
 
 
@@ -296,14 +288,14 @@ def _velocity(tree: Tree, place: Place, pose: Pose, moving: Sequence[Twist], q: 
     return ZERO if place.node == ROOT else pose.rotation.out(place_twist(tree, place, moving, q, v).velocity)
 
 
-def _turning(tree: Tree, place: Place, moving: Sequence[Twist], plane: bool = False) -> Vec:
+def _turning(tree: Tree, place: Place, moving: Sequence[Twist], directed: bool = False) -> Vec:
     """Angular velocity of the body that carries a place round; if the place is a body's own origin, that of its inboard body.
 
-    A plane always turns with its own body.
+    A shape with a direction, such as a plane or a bore, always turns with its own body.
     """
     node = place.node
     at_origin = vanishes((*place.offset, *(x for field in place.displacement for x in field)))
-    if node != ROOT and at_origin and not plane:
+    if node != ROOT and at_origin and not directed:
         node = tree.nodes[node].parent
     return ZERO if node == ROOT else moving[node].omega
 

@@ -95,8 +95,8 @@ def _places_of(system: System, pair: ContactPair) -> list[str]:
     """Possible names of the pair's place: its own name, which a system with the same bodies gives, or an end of a capsule."""
     probe = System(system.name, system.gravity)
     probe.links.update(system.links)
-    (own,) = probe.contact(points=pair.ball, against=pair.against, normal=pair.normal, name="")
-    return [own.strip(), *(f"{pair.ball.at.body}.{end}" for end in CAPSULE_ENDS)]
+    own = probe.contact(points=pair.ball, against=pair.against, normal=pair.normal, name="")
+    return [*(name.strip() for name in own), *(f"{pair.ball.at.body}.{end}" for end in CAPSULE_ENDS)]
 
 
 CAPSULE_ENDS = ("start", "end")
@@ -114,7 +114,7 @@ def _write_points(system: System, pairs: Sequence[ContactPair]) -> Any:
         else:
             ball = pairs[k].ball
             points.append(write_place(system, ball.at) if isinstance(ball, Point) else write_shape(system, ball))
-            k += 1
+            k += len(_places_of(system, pairs[k])) - len(CAPSULE_ENDS)  # a pin may touch at two places
     return points
 
 

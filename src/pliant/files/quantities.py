@@ -30,11 +30,11 @@ SPEED, STIFFNESS, DRAG = "m/s", "N/m or N m/rad", "N s/m or N m s/rad"
 UNITS_BY_NAME: dict[str, str] = {
     "length": "m", "radius": "m", "height": "m", "width": "m", "outer": "m", "inner": "m", "radius_a": "m", "radius_b": "m",
     "offset": "m", "com": "m", "tip": "m", "frames": "m", "at": "m", "position": "m", "point": "m", "displacement": "m",
-    "extension": "m", "x": "m", "breaks": "m", "near": "m", "guide": "m",
+    "extension": "m", "x": "m", "breaks": "m", "near": "m", "guide": "m", "clearance": "m",
     "A": "m^2", "shear_area": "m^2", "torsion_modulus": "m^3", "Iz": "m^4", "Iy": "m^4", "J": "m^4",
     "mass": "kg", "sleeve_mass": "kg", "mass_per_length": "kg/m", "density": "kg/m^3",
     "inertia": "kg m^2", "rotary_inertia": "kg m", "torsion_inertia": "kg m",
-    "E": "Pa", "G": "Pa", "preload": "N", "end_stiffness": "N/m",
+    "E": "Pa", "G": "Pa", "modulus": "Pa", "preload": "N", "end_stiffness": "N/m",
     "angle": "rad", "angles": "rad", "rate": "rad/s", "rates": "rad/s", "angular_velocity": "rad/s", "frequencies": "rad/s",
     "velocity": SPEED, "entry_floor": SPEED, "transition": SPEED, "band": SPEED, "v0": SPEED, "v1": SPEED, "v_r": SPEED,
     "v_static": SPEED, "v_kinetic": SPEED, "v_stribeck": SPEED, "v_smooth": SPEED,

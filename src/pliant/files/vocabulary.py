@@ -20,11 +20,12 @@ from pliant.files.quantities import CHOICES, OWN_UNITS, UNITS, UNITS_BY_NAME
 from pliant.files.run_settings import RunSettings
 from pliant.integrate.methods.method import METHODS, Rodas5P
 from pliant.model import material
-from pliant.model.contact import Capsule, Plane, Point, Sphere
+from pliant.model.contact import Against, Plane, Point, Sphere, Touching
 from pliant.model.friction_law import FRICTION_LAWS, JOINT_FRICTION_LAWS, CustomFriction, FrictionLaw
 from pliant.model.hertz import hertz_stiffness
 from pliant.model.joint import JOINTS, Joint
 from pliant.model.joint_friction import JointFriction
+from pliant.model.journal_law import JOURNAL_LAWS, JournalLaw, contact_modulus
 from pliant.model.modes import AxialModes, GivenModes, Modes, ShapeFunction, ShapeTable, TorsionModes
 from pliant.model.normal_law import NORMAL_LAWS, CustomNormal, Impulsive, PowerLaw
 from pliant.model.play import Backlash, Limits
@@ -56,10 +57,10 @@ FORMULAS: dict[type, Mapping[str, tuple[str, ...]]] = {
 }
 
 SLIDING = tuple(law for law in FRICTION_LAWS if issubclass(law, FrictionLaw) and not law.holds)
-Normal = Union[(*NORMAL_LAWS, Impulsive, CustomNormal)]  # type: ignore[valid-type]
+Normal = Union[(*NORMAL_LAWS, *JOURNAL_LAWS, Impulsive, CustomNormal)]  # type: ignore[valid-type]
 Friction = Union[(*FRICTION_LAWS, CustomFriction)]  # type: ignore[valid-type]
 PrescribedMotion = Prescribed | MotionTable
-Body = Point | Sphere | Capsule  # shapes that can touch
+Body = Touching  # shapes that can touch
 HINTS: dict[tuple[Any, str], Any] = {  # types that a file may give where the model accepts more
     (JointFriction, "law"): Union[(*JOINT_FRICTION_LAWS, CustomFriction)],
     (Joint, "motion"): PrescribedMotion | Mapping[str, PrescribedMotion] | None,
@@ -69,7 +70,10 @@ HINTS: dict[tuple[Any, str], Any] = {  # types that a file may give where the mo
     (Backlash, "normal"): Normal | None,
     (RunSettings, "method"): Union[(*METHODS, None)],
 }
-COMPUTED: dict[tuple[type, str], Callable[..., float]] = {(PowerLaw, "stiffness"): hertz_stiffness}
+COMPUTED: dict[tuple[type, str], Callable[..., float]] = {
+    (PowerLaw, "stiffness"): hertz_stiffness,
+    (JournalLaw, "modulus"): contact_modulus,
+}
 MATERIALS = {name.lower(): value for name, value in vars(material).items() if isinstance(value, material.Material)}
 
 # Sections of a file whose entries are calls of System's methods: name: {arguments of the method}.
@@ -94,9 +98,10 @@ CALL_HINTS: dict[tuple[str, str], Any] = {
     ("struts", "force"): Signal | None,
     ("motors", "command"): Signal | None,
     ("contacts", "points"): Body | Sequence[Body],
-    ("contacts", "against"): Plane | Point | Sphere,
+    ("contacts", "against"): Against,
     ("contacts", "normal"): Normal,
     ("contacts", "friction"): Friction | None,
+    ("closures", "kind"): str,
     ("closures", "length"): float | PrescribedMotion | None,
     ("closures", "motion"): PrescribedMotion | Sequence[PrescribedMotion | None] | None,
     ("constraints", "formula"): Formula,

@@ -1,7 +1,8 @@
-"""Contact shapes and contact pairs: points, spheres, planes and capsules on any frame, with a normal law and a friction law."""
+"""Contact shapes and contact pairs: points, spheres, capsules, planes, pins and bores on any frame, with their laws."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -71,30 +72,103 @@ class Plane:
         check.instance("Plane", "on", self.on, Frame, "a frame such as arm.tip or system.ground")
 
 
-Shape = Point | Sphere | Capsule | Plane
+@dataclass(frozen=True)
+class Bore:
+    """A round hole along `axis` through the origin of a frame, around what is inside: a pin, a sphere, a point or a capsule.
+
+    length: of a bore that holds a longer pin by its two rims; without it, the bore is longer than all that is inside.
+    """
+
+    at: Frame
+    radius: float  # m
+    length: float | None = None  # m, centred on the origin
+    axis: Axis = "z"
+
+    def __post_init__(self) -> None:
+        _check_round("Bore", self)
+
+
+@dataclass(frozen=True)
+class Socket:
+    """A hollow sphere around the origin of a frame, around a ball inside."""
+
+    at: Frame
+    radius: float  # m
+
+    def __post_init__(self) -> None:
+        check.instance("Socket", "at", self.at, Frame, "a frame such as arm.tip")
+        object.__setattr__(self, "radius", check.positive("Socket", "radius", self.radius, "m"))
+
+
+@dataclass(frozen=True)
+class Pin:
+    """A cylinder along `axis`, centred on the origin of a frame, that can touch a bore around it.
+
+    length: of a pin that a longer bore holds by its two ends; without it, the pin is longer than the bore.
+    """
+
+    at: Frame
+    radius: float  # m
+    length: float | None = None  # m, centred on the origin
+    axis: Axis = "z"
+
+    def __post_init__(self) -> None:
+        _check_round("Pin", self)
+
+
+def _check_round(part: str, shape: Bore | Pin) -> None:
+    check.instance(part, "at", shape.at, Frame, "a frame such as arm.tip")
+    object.__setattr__(shape, "radius", check.positive(part, "radius", shape.radius, "m"))
+    if shape.length is not None:
+        check.structural(part, "length", shape.length)
+        object.__setattr__(shape, "length", check.positive(part, "length", shape.length, "m"))
+    object.__setattr__(shape, "axis", check.axis(part, "axis", shape.axis))
+
+
+# What each shape can touch. `dynamics/pairs.py` has a formula for every two; a capsule is two spheres there.
+TOUCHES: dict[type, tuple[type, ...]] = {
+    Point: (Plane, Sphere, Bore, Socket),
+    Sphere: (Plane, Sphere, Point, Bore, Socket),
+    Capsule: (Plane, Bore),
+    Pin: (Bore,),
+}
+TOUCHED: tuple[type, ...] = tuple(dict.fromkeys(other for others in TOUCHES.values() for other in others))
+
+HOLLOW = (Bore, Socket)  # shapes around what they touch
+
+Touching = Point | Sphere | Capsule | Pin
+Against = Plane | Point | Sphere | Bore | Socket
 
 
 @dataclass(frozen=True)
 class ContactPair:
-    """A sphere (a point has radius zero) and the plane or sphere that it can touch."""
+    """A sphere (a point has radius zero) or a pin, and what it can touch."""
 
     turns: ClassVar[bool] = False  # its gap is a length
 
     name: str
-    ball: Point | Sphere
-    against: Plane | Point | Sphere
+    ball: Point | Sphere | Pin
+    against: Against
     normal: NormalLaw
     friction: FrictionLaw | BristleLaw | None
+    station: float = 0.0  # m, along the axis of the shorter of a pin and its bore: where this pair is
 
     @property
     def radius(self) -> float:
         """Radius of the ball, m; 0 for a point."""
-        return self.ball.radius if isinstance(self.ball, Sphere) else 0.0
+        return 0.0 if isinstance(self.ball, Point) else self.ball.radius
 
     @property
     def other_radius(self) -> float:
-        """Radius of what it meets, m; 0 for a plane or a point."""
+        """Radius of what it meets, m: 0 for a plane or a point, negative for a bore or a socket, whose surface is hollow."""
+        if isinstance(self.against, HOLLOW):
+            return -self.against.radius
         return self.against.radius if isinstance(self.against, Sphere) else 0.0
+
+    @property
+    def between_balls(self) -> bool:
+        """Whether both shapes are balls: they have no normal where their centres coincide, and a fast one may pass through."""
+        return isinstance(self.against, (Point, Sphere))
 
     @property
     def reach(self) -> float:
@@ -112,16 +186,33 @@ class ContactPair:
         return self.ball.at, self.against.on if isinstance(self.against, Plane) else self.against.at
 
 
-def balls(part: str, shape: Any) -> list[tuple[str, Point | Sphere]]:
-    """The spheres that represent a shape, with the names of their places; a bare frame is a point."""
+def touching_parts(part: str, shape: Any, against: Any) -> list[tuple[str, Point | Sphere | Pin, float]]:
+    """The parts of a shape that touch, with the names of their places and their stations; a bare frame is a point."""
     if isinstance(shape, Frame):
         shape = Point(shape)
+    if type(shape) not in TOUCHES:
+        raise ModelError.of(part, "points", "must be frames, Points, Spheres, Capsules or Pins", shape)
+    if type(against) not in TOUCHES[type(shape)]:
+        rule = f"must be {any_of(TOUCHES[type(shape)])} when a {type(shape).__name__} touches it"
+        raise ModelError.of(part, "against", rule, against)
     if isinstance(shape, Capsule):
         first, second = shape.ends()
-        return [(f"{shape.at.body}.start", first), (f"{shape.at.body}.end", second)]
-    if not isinstance(shape, (Point, Sphere)):
-        raise ModelError.of(part, "points", "must be frames, Points, Spheres or Capsules", shape)
-    return [(place_name(shape.at), shape)]
+        return [(f"{shape.at.body}.start", first, 0.0), (f"{shape.at.body}.end", second, 0.0)]
+    if isinstance(shape, Pin) and (held := held_length(shape, against)) is not None:
+        return [(place_name(shape.at), shape, 0.5 * side * held) for side in (-1.0, 1.0)]
+    return [(place_name(shape.at), shape, 0.0)]
+
+
+def any_of(kinds: Sequence[type]) -> str:
+    """These classes in words: a Plane, a Sphere or a Bore."""
+    *others, last = [f"a {kind.__name__}" for kind in kinds]
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def held_length(pin: Pin, bore: Bore) -> float | None:
+    """The length of the shorter of the two, whose ends touch the other, m; None in a plane, where neither has a length."""
+    lengths = [length for length in (pin.length, bore.length) if length is not None]
+    return min(lengths, default=None)
 
 
 def place_name(frame: Frame) -> str:

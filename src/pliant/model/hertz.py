@@ -27,19 +27,19 @@ def hertz_stiffness(
             rule = f"must be > 0 m, or < -radius_a = {-radius_a!r} m if hollow"
             raise ModelError.of(part, "radius_b", rule, radius_b)
         curvature += 1.0 / clean
-    softness = _softness("material_a", material_a)
-    softness += _softness("material_b", material_a if material_b is None else material_b)
-    return 4.0 / (3.0 * softness * sqrt(curvature))  # type: ignore[no-any-return]
+    soft = softness(part, "material_a", material_a)
+    soft += softness(part, "material_b", material_a if material_b is None else material_b)
+    return 4.0 / (3.0 * soft * sqrt(curvature))  # type: ignore[no-any-return]
 
 
-def _softness(field: str, material: Any) -> float:
+def softness(part: str, field: str, material: Any) -> float:
     """h = (1 - nu^2)/E, 1/Pa; nu follows from G if that is given."""
-    check.instance("hertz_stiffness", field, material, Material, "a Material")
+    check.instance(part, field, material, Material, "a Material")
     nu = material.nu
     if nu is None and material.G is not None:
         nu = material.E / (2.0 * material.G) - 1.0
     if nu is None:
-        raise ModelError.of("hertz_stiffness", f"{field}.nu", "must be known (give the material nu or G)", None)
+        raise ModelError.of(part, f"{field}.nu", "must be known (give the material nu or G)", None)
     if not -1.0 < nu <= 0.5:
-        raise ModelError.of("hertz_stiffness", f"{field}.nu", "must be in (-1, 0.5], also if it follows from G as E/(2G) - 1", nu)
+        raise ModelError.of(part, f"{field}.nu", "must be in (-1, 0.5], also if it follows from G as E/(2G) - 1", nu)
     return (1.0 - nu**2) / material.E  # type: ignore[no-any-return]

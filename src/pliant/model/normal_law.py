@@ -127,8 +127,8 @@ class Hertz(PowerLaw):
 
 
 @dataclass(frozen=True, kw_only=True)
-class HysteresisLaw(PowerLaw):
-    """F = K d^n (1 + c d'/d0'). Each law is a formula for c, the `factor`, as a function of the requested restitution e."""
+class DampedLaw(NormalLaw):
+    """F = f(d) (1 + c d'/d0') with any elastic part f; what it delivers depends on c alone."""
 
     restitution: float  # e asked, in (0, 1]
 
@@ -159,6 +159,11 @@ class HysteresisLaw(PowerLaw):
     def delivered_between(self, mass: float, speed: float) -> float:
         """Independent of the mass. At entry speeds below the floor the damping is reduced, so the restitution is higher."""
         return delivered_restitution(self.factor * min(speed / self.entry_floor, 1.0))
+
+
+@dataclass(frozen=True, kw_only=True)
+class HysteresisLaw(DampedLaw, PowerLaw):
+    """F = K d^n (1 + c d'/d0'). Each law is a formula for c, the `factor`, as a function of the requested restitution e."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,7 @@ from pliant.model import check
 from pliant.model.beam import AUTO, Beam
 from pliant.model.body import ROOT, TIP, Body
 from pliant.model.check import Axis
+from pliant.model.clearance import ClearanceJoint
 from pliant.model.closure import (
     CLOSURE_TOLERANCE,
     MULTIPLIERS,
@@ -20,7 +21,7 @@ from pliant.model.closure import (
     closure,
     closure_tolerance,
 )
-from pliant.model.contact import Capsule, ContactPair, Plane, Point, Sphere, balls
+from pliant.model.contact import HOLLOW, TOUCHED, Against, ContactPair, Plane, any_of, touching_parts
 from pliant.model.cut_joint import CutJoint
 from pliant.model.driven_by import efforts_of, first_row, interpolation_error
 from pliant.model.force import DIRECTIONS, EXPRESSED, Condition, Drive, PointForce, PointMoment
@@ -207,7 +208,7 @@ class System:
         name: str,
         body: Body | SegmentedBeam,
         *,
-        joint: Joint,
+        joint: Joint | ClearanceJoint,
         on: Frame | None = None,
         initial: Mapping[str, float] | None = None,
         initial_rates: Mapping[str, float] | None = None,
@@ -220,6 +221,10 @@ class System:
         """
         part = f"body {name!r}"
         self._check_new_name(name)
+        if isinstance(joint, ClearanceJoint):
+            handle = self.add(name, body, joint=joint.carrier, on=on, initial=initial, initial_rates=initial_rates)
+            self._touch(f"{name} joint", joint, handle.root, on if on is not None else self.ground)
+            return handle
         if isinstance(body, SegmentedBeam):
             return self._add_segments(name, body, joint, on, initial or initial_rates)
         check.instance(part, "body", body, tuple(BODIES.values()), "a Beam, a TelescopicBeam or a RigidBody")
@@ -394,12 +399,12 @@ class System:
         self,
         *,
         points: Any,
-        against: Plane | Point | Sphere,
+        against: Against,
         normal: Any,
         friction: Any = None,
         name: str = "contact",
     ) -> list[str]:
-        """Add contact between one or more shapes (frames, Points, Spheres, Capsules) and a plane, a sphere or a point.
+        """Add contact between shapes (frames, Points, Spheres, Capsules, Pins) and a Plane, Sphere, Point, Bore or Socket.
 
         normal: a law such as HuGuo(...), or a function of (depth, rate, entry_speed). friction: a law, a function of (slip
         speed, normal force), or None. Returns the names of the contact pairs, one per shape: "contact arm.tip".
@@ -407,7 +412,7 @@ class System:
         part = f"contact {name!r}"
         check.instance(part, "name", name, str, "a string")
         check.visible(part, "name", name)
-        check.instance(part, "against", against, (Plane, Point, Sphere), "a Plane, a Sphere or a Point")
+        check.instance(part, "against", against, TOUCHED, any_of(TOUCHED))
         law = normal_law(part, "normal", normal)
         slip = None if friction is None else friction_law(part, "friction", friction)
         if isinstance(slip, DryFriction):
@@ -416,20 +421,24 @@ class System:
         check_impulsive(part, law, slip)
         added = []
         for shape in points if isinstance(points, (list, tuple)) else [points]:
-            if isinstance(shape, Capsule) and not isinstance(against, Plane):
-                raise ModelError.of(part, "against", "must be a Plane when a Capsule touches it", against)
-            for place, ball in balls(part, shape):
-                pair = ContactPair(f"{name} {self._place_name(ball.at, place)}", ball, against, law, slip)
+            for place, ball, station in touching_parts(part, shape, against):
+                end = "" if station == 0.0 else ".low" if station < 0.0 else ".high"
+                pair = ContactPair(f"{name} {self._place_name(ball.at, place)}{end}", ball, against, law, slip, station)
                 self._add_pair(part, pair)
                 added.append(pair.name)
         if not added:
             raise ModelError.of(part, "points", "must contain at least one point", points)
         return added
 
+    def _touch(self, name: str, joint: ClearanceJoint, inner: Frame, outer: Frame) -> None:
+        """The contacts that stand for a joint with clearance."""
+        for shapes, against in joint.contacts(inner, outer):
+            self.contact(points=shapes, against=against, normal=joint.normal, friction=joint.friction, name=name)
+
     def close(
         self,
         name: str,
-        kind: str,
+        kind: str | ClearanceJoint,
         a: Frame | str,
         b: Frame | str | None = None,
         *,
@@ -456,6 +465,11 @@ class System:
         """
         part = f"closure {name!r}"
         self._check_new_name(name)
+        if isinstance(kind, ClearanceJoint):
+            self._check_held_frames(part, a, b)
+            assert isinstance(a, Frame) and isinstance(b, Frame)
+            self._touch(name, kind, a, b)
+            return
         ways = {"by": by, "stiffness": stiffness, "damping": damping, "friction": friction}
         own = {"axis": axis, "other_axis": other_axis, "length": length, "ratio": ratio, "motion": motion, "backlash": backlash}
         made = closure(kind, name, a, b, ways, own)
@@ -706,8 +720,9 @@ class System:
             self._check_frame(part, "points" if frame is pair.frames[0] else "against", frame)
         if pair.frames[0].body == pair.frames[1].body:
             raise ModelError.of(part, "points", "must be on a different body from the shape they touch", pair.frames[0].body)
-        if pair.radius == pair.other_radius == 0.0 and not isinstance(pair.against, Plane):
-            raise ModelError.of(part, "against", "must be a Sphere or a Plane when points touch it", pair.against)
+        if isinstance(pair.against, HOLLOW) and not pair.radius < pair.against.radius:
+            rule = f"must be thinner than the {type(pair.against).__name__}, of radius {pair.against.radius!r} m"
+            raise ModelError.of(part, "points", rule, pair.radius)
         if pair.name in self.contacts:
             raise ModelError.of(part, "points", "must form pairs with unique names (give this contact its own name)", pair.name)
         self.contacts[pair.name] = pair

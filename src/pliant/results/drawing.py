@@ -47,11 +47,11 @@ class BodyDrawing:
 
 @dataclass(frozen=True)
 class ContactDrawing:
-    """One contact pair: a ball, of radius zero for a point, against a plane or another ball."""
+    """One contact pair: a ball, of radius zero for a point, against a plane, another ball or inside a bore."""
 
     pair: str
     radius: float  # m
-    other_radius: float | None  # m, of a ball; None for a plane
+    other_radius: float | None  # m, of a ball, negative of a bore; None for a plane
     on_ground: bool  # whether the plane or the other ball is fixed
     point: tuple[float, float, float]  # of a fixed plane, m
     normal: tuple[float, float, float]

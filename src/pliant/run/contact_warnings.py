@@ -10,6 +10,7 @@ import numpy as np
 from pliant.integrate.methods.method import RK4
 from pliant.model.contact import ContactPair
 from pliant.model.coordinate_pair import Pair
+from pliant.model.journal_law import JournalLaw
 from pliant.model.normal_law import FixedHuntCrossley, HysteresisLaw, Impulsive, PowerLaw
 from pliant.results.contacts import ContactRecord
 from pliant.run.evidence import Evidence
@@ -122,6 +123,22 @@ def indentation(evidence: Evidence) -> Iterator[str]:
             yield (
                 f"contact {pair.name!r} is pressed about {depth:.3g} m deep{when}, {depth / radius:.2g} "
                 f"of the radius of {radius:.3g} m; Hertz's law is valid up to about {SHALLOW:g} of it, so the stiffness is too low"
+            )
+
+
+def journals(evidence: Evidence) -> Iterator[str]:
+    """Warn of a journal pressed deeper than its law knows."""
+    for pair in _touched(evidence):
+        law = pair.normal
+        if not isinstance(law, JournalLaw):
+            continue
+        hardest = max(evidence.contacts.of(pair.name), key=lambda touch: touch.peak_force)
+        most = float(law.elastic(law.deepest))
+        if hardest.peak_force > most:
+            yield (
+                f"contact {pair.name!r} is pressed by {hardest.peak_force:.3g} N at t = {hardest.peak_time:.6g} s, but "
+                f"{type(law).__name__} is known up to {most:.3g} N only, {law.deepest:.3g} m deep; beyond it the run goes on along "
+                "a straight line"
             )
 
 

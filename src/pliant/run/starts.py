@@ -14,7 +14,7 @@ from pliant.integrate.memory.batch_record import COINCIDENT_SHARE
 from pliant.model import check
 from pliant.model.beam import FIRST_ORDER, Beam
 from pliant.model.closure import GearClosure
-from pliant.model.contact import ContactPair, Plane
+from pliant.model.contact import ContactPair
 from pliant.model.coordinate_pair import Pair
 from pliant.model.normal_law import Impulsive
 from pliant.model.strut import Strut
@@ -119,7 +119,7 @@ def _check_overlaps(traced: TracedSystem, gaps: NDArray[np.float64]) -> None:
 
 def is_between_spheres(pair: Pair) -> bool:
     """Whether both sides of a contact are spheres, whose centres must not coincide."""
-    return isinstance(pair, ContactPair) and not isinstance(pair.against, Plane)
+    return isinstance(pair, ContactPair) and pair.between_balls
 
 
 def short_struts(compiled: Compiled, t: float, y: Floats, p: Floats) -> list[tuple[Strut, float]]:

@@ -14,7 +14,7 @@ import numpy as np
 from pliant.run.accounts import energy_balance, energy_given
 from pliant.run.beam_limits import UniformBeamLimits, limits_of
 from pliant.run.bending_warnings import compression, deflection, free_root, left_out, rotation, slope, stretching, unyielding
-from pliant.run.contact_warnings import deep_start, impulses, indentation, let_go_by_steps, restitution
+from pliant.run.contact_warnings import deep_start, impulses, indentation, journals, let_go_by_steps, restitution
 from pliant.run.evidence import Evidence, LastingState, Rows
 from pliant.run.joint_warnings import shared_loads, unloaded
 from pliant.run.number_warnings import idle_controllers, unusual, unusual_numbers
@@ -65,6 +65,7 @@ WARNINGS: tuple[Warning, ...] = (
     impulses,
     let_go_by_steps,
     indentation,
+    journals,
     shared_loads,
     unloaded,
     energy_given,

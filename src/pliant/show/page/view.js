@@ -305,7 +305,7 @@ class View {
   }
 
   ball(centre, radius, edge) {
-    if (radius > 0) this.dot(centre, radius * this.camera.pixels, null, edge);
+    if (radius !== 0) this.dot(centre, Math.abs(radius) * this.camera.pixels, null, edge);
   }
 
   movingPlane(foot, normal) {

@@ -250,7 +250,8 @@ class Sketch:
                     self._plot(np.stack([spots[k], tip]), color=ALARM, linewidth=2.0, zorder=6)
 
     def _draw_ball(self, centre: Floats, radius: float, closed: bool) -> None:
-        if radius <= 0.0:
+        radius = abs(radius)  # that of a bore is negative
+        if radius == 0.0:
             return
         angle = np.linspace(0.0, 2.0 * np.pi, 49)
         circle = np.repeat(centre[None], len(angle), axis=0)

@@ -1,0 +1,107 @@
+"""Pairs of shapes that can touch: gap, normal and contact point over any scalar. A new pair is one function and one entry of PAIRS.
+
+The normal points from the second shape to the first; where the bodies touch, the force acts on both at `point`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pliant.dynamics.algebra import Scalar, Vec, add, dot, scale, sub
+from pliant.dynamics.kinematics import Pose
+from pliant.model.contact import Bore, ContactPair, Pin, Plane, Point, Socket, Sphere
+from pliant.scalar import maximum, sqrt
+
+COINCIDENT = 1e-100  # m between centres: below this distance two spheres have no normal and exert no force
+
+
+@dataclass(frozen=True)
+class Touching:
+    """How two shapes lie to each other, in world axes."""
+
+    gap: Scalar  # m, negative in contact
+    normal: Vec  # from B to A
+    point: Vec  # at which the force acts
+
+
+PairFunction = Callable[[ContactPair, Pose, Pose], Touching]
+
+
+def ball_on_plane(pair: ContactPair, ball: Pose, plane: Pose) -> Touching:
+    normal = plane.rotation.out(tuple(pair.against.normal))  # type: ignore[union-attr]
+    foot = add(plane.position, plane.rotation.out(tuple(pair.against.point)))  # type: ignore[union-attr]
+    gap = dot(normal, sub(ball.position, foot)) - pair.radius
+    return Touching(gap, normal, sub(ball.position, scale(pair.radius, normal)))
+
+
+def ball_on_ball(pair: ContactPair, ball: Pose, other: Pose) -> Touching:
+    distance, normal = _apart(sub(ball.position, other.position))
+    gap = distance - (pair.radius + pair.other_radius)
+    return Touching(gap, normal, sub(ball.position, scale(pair.radius, normal)))
+
+
+def ball_in_socket(pair: ContactPair, ball: Pose, socket: Pose) -> Touching:
+    """gap = R - r - |e|: e is the way of the ball's centre from that of the socket."""
+    return _inside(pair, ball.position, sub(ball.position, socket.position))
+
+
+def ball_in_bore(pair: ContactPair, ball: Pose, bore: Pose) -> Touching:
+    """gap = R - r - |e|: e is the way of the ball's centre from the axis of the bore."""
+    return _within(pair, ball.position, bore.position, _axis(pair.against, bore))
+
+
+def pin_in_bore(pair: ContactPair, pin: Pose, bore: Pose) -> Touching:
+    """At one end of the shorter: the end of a pin in a long bore, or the rim of a bore on a long pin.
+
+    In both cases e is at right angles to the axis of the longer one, on whose surface the force can only stand upright.
+    """
+    inner, outer = pair.ball, pair.against
+    assert isinstance(inner, Pin) and isinstance(outer, Bore)
+    if outer.length is not None and (inner.length is None or outer.length < inner.length):
+        along, rim = _axis(inner, pin), add(bore.position, scale(pair.station, _axis(outer, bore)))
+        return _within(pair, pin.position, rim, along, at=rim)
+    end = add(pin.position, scale(pair.station, _axis(inner, pin)))
+    return _within(pair, end, bore.position, _axis(outer, bore))
+
+
+def _within(pair: ContactPair, inner: Vec, outer: Vec, along: Vec, at: Vec | None = None) -> Touching:
+    """What is around `inner` in what is around `outer`, across the direction `along`; `at`: a point in the plane of the contact."""
+    between = sub(inner, outer)
+    off = sub(between, scale(dot(along, between), along))
+    return _inside(pair, inner if at is None else add(at, off), off)
+
+
+def _inside(pair: ContactPair, centre: Vec, off: Vec) -> Touching:
+    """What is inside, round about its centre, which is off the middle of what is around it."""
+    distance, outward = _apart(off)
+    return Touching(-pair.other_radius - pair.radius - distance, scale(-1.0, outward), add(centre, scale(pair.radius, outward)))
+
+
+def _axis(shape: object, pose: Pose) -> Vec:
+    return pose.rotation.out(tuple(shape.axis))  # type: ignore[attr-defined]
+
+
+def _apart(between: Vec) -> tuple[Scalar, Vec]:
+    """The length of a vector and its direction; 0 and no direction where it vanishes."""
+    distance = sqrt(maximum(dot(between, between), COINCIDENT**2))
+    return distance, scale(1.0 / distance, between)
+
+
+PAIRS: dict[tuple[type, type], PairFunction] = {
+    (Point, Plane): ball_on_plane,
+    (Sphere, Plane): ball_on_plane,
+    (Point, Sphere): ball_on_ball,
+    (Sphere, Point): ball_on_ball,
+    (Sphere, Sphere): ball_on_ball,
+    (Point, Bore): ball_in_bore,
+    (Sphere, Bore): ball_in_bore,
+    (Pin, Bore): pin_in_bore,
+    (Point, Socket): ball_in_socket,
+    (Sphere, Socket): ball_in_socket,
+}
+
+
+def touching(pair: ContactPair, first: Pose, second: Pose) -> Touching:
+    """How the shapes of a pair lie to each other; first, second: the poses of their frames."""
+    return PAIRS[type(pair.ball), type(pair.against)](pair, first, second)

@@ -1,0 +1,129 @@
+"""Joints with clearance: bodies that their contacts hold, not equations. Each is one line in a model, in a tree or in a loop.
+
+In a tree the body moves freely, in the plane or in space, and in both cases shapes of the two bodies touch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+from pliant.errors import ModelError
+from pliant.model import check
+from pliant.model.check import Axis, Vector
+from pliant.model.contact import Against, Bore, Pin, Plane, Point, Socket, Sphere, Touching
+from pliant.model.frame import Frame
+from pliant.model.joint import Free, Joint, Planar
+from pliant.scalar import Numbers
+
+ContactOf = tuple[list[Touching], Against]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClearanceJoint:
+    """Two bodies whose surfaces are `clearance` apart; normal: a law of contact, friction: another one, or None."""
+
+    clearance: float  # m: difference of the radii, or distance on each side of a slide
+    normal: Any
+    friction: Any = None
+
+    def __post_init__(self) -> None:
+        part = type(self).__name__
+        object.__setattr__(self, "clearance", check.positive(part, "clearance", self.clearance, "m"))
+
+    @property
+    def carrier(self) -> Joint:
+        """The joint of a tree in whose place this one stands, starting where the ideal joint would."""
+        raise NotImplementedError
+
+    def contacts(self, inner: Frame, outer: Frame) -> list[ContactOf]:
+        """Shapes of the inner body, and what of the outer body they touch."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class ClearanceRevolute(ClearanceJoint):
+    """A journal in a bearing, about the z axis of its frames; the pin is that of the body added, or of frame a of a closure.
+
+    length: of the bearing, in space, where both rims hold a pin that may tilt; without it, the pin stays parallel to its bore.
+    """
+
+    _: KW_ONLY
+    radius: float  # of the journal, m
+    length: float | None = None  # m
+    angle: float = 0.0  # rad
+    rate: float = 0.0  # rad/s
+    position: Numbers = (0.0, 0.0)  # of the journal's centre in the bearing, m
+    velocity: Numbers = (0.0, 0.0)  # m/s
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "radius", check.positive("ClearanceRevolute", "radius", self.radius, "m"))
+
+    @property
+    def carrier(self) -> Joint:
+        if self.length is None:
+            return Planar(position=self.position, velocity=self.velocity, angle=self.angle, rate=self.rate)
+        if any(check.number("ClearanceRevolute", "angle", x) != 0.0 for x in (self.angle,)):
+            raise ModelError.of("ClearanceRevolute", "angle", "must be 0 in space (turn the frame it stands on)", self.angle)
+        flat = ((*self.position, 0.0), (*self.velocity, 0.0))
+        return Free(position=flat[0][:3], velocity=flat[1][:3], angular_velocity=(0.0, 0.0, self.rate))
+
+    def contacts(self, inner: Frame, outer: Frame) -> list[ContactOf]:
+        return [([Pin(at=inner, radius=self.radius)], Bore(at=outer, radius=self.radius + self.clearance, length=self.length))]
+
+
+@dataclass(frozen=True)
+class ClearanceSpherical(ClearanceJoint):
+    """A ball in a socket; the ball is that of the body added, or of frame a of a closure."""
+
+    _: KW_ONLY
+    radius: float  # of the ball, m
+    orientation: Numbers = (1.0, 0.0, 0.0, 0.0)  # (w, x, y, z)
+    angular_velocity: Numbers = (0.0, 0.0, 0.0)  # rad/s, body axes
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "radius", check.positive("ClearanceSpherical", "radius", self.radius, "m"))
+
+    @property
+    def carrier(self) -> Joint:
+        return Free(orientation=self.orientation, angular_velocity=self.angular_velocity)
+
+    def contacts(self, inner: Frame, outer: Frame) -> list[ContactOf]:
+        return [([Sphere(inner, self.radius)], Socket(outer, self.radius + self.clearance))]
+
+
+@dataclass(frozen=True)
+class ClearancePrismatic(ClearanceJoint):
+    """A block between two walls along the x axis of a guide, in a plane: its four corners touch them.
+
+    length, height: of the block, whose middle is the body's own frame (or frame a of a closure).
+    """
+
+    _: KW_ONLY
+    length: float  # m
+    height: float  # m
+    displacement: float = 0.0  # m
+    rate: float = 0.0  # m/s
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("length", "height"):
+            object.__setattr__(self, name, check.positive("ClearancePrismatic", name, getattr(self, name), "m"))
+
+    @property
+    def carrier(self) -> Joint:
+        return Planar(position=(self.displacement, 0.0), velocity=(self.rate, 0.0))
+
+    def contacts(self, inner: Frame, outer: Frame) -> list[ContactOf]:
+        found: list[ContactOf] = []
+        for side in (1.0, -1.0):
+            corners = [Point(inner.moved((0.5 * end * self.length, 0.5 * side * self.height, 0.0))) for end in (1.0, -1.0)]
+            wall: Vector = (0.0, side * (0.5 * self.height + self.clearance), 0.0)
+            normal: Axis = (0.0, -side, 0.0)
+            found.append(([*corners], Plane(normal=normal, point=wall, on=outer)))
+        return found
+
+
+CLEARANCE_JOINTS = (ClearanceRevolute, ClearanceSpherical, ClearancePrismatic)

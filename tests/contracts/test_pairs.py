@@ -1,0 +1,128 @@
+"""What every registered pair of contact shapes must satisfy, on two bodies that float in space and meet."""
+
+import re
+
+import numpy as np
+import pytest
+
+import pliant as pl
+from pliant.dynamics.pairs import PAIRS
+from pliant.files.writer import dump_model
+from pliant.model.contact import TOUCHES, Bore, Capsule, Pin, Plane, Point, Sphere
+from registered import PAIR_EXAMPLES
+
+ENTRIES = pytest.mark.parametrize("entry", PAIRS, ids=lambda entry: " in ".join(kind.__name__ for kind in entry))
+LAW = pl.Hertz(stiffness=1e6)
+TURNED = pl.deg(20.0)
+STEP = 2e-5  # s between rows
+
+
+def floating(entry, law=LAW, friction=None, exchanged=False, radius=None):
+    """Two bodies that move and spin; the shapes are at frames away from their origins, which are turned."""
+    first, second = PAIR_EXAMPLES[entry]
+    system = pl.System("meeting", gravity=(0, 0, 0))
+    one = pl.Free(position=(0.31, 0.02, 0.01), velocity=(-0.9, 0.1, 0.05), angular_velocity=(0.3, -0.4, 0.5))
+    other = pl.Free(velocity=(0.2, 0.0, -0.1), angular_velocity=(-0.2, 0.3, 0.4))
+    a = system.add("a", pl.RigidBody(mass=1.2, inertia=(0.02, 0.03, 0.04)), joint=one)
+    b = system.add("b", pl.RigidBody(mass=0.7, inertia=(0.01, 0.02, 0.015)), joint=other)
+    shape, against = first(a.root.moved((-0.3, 0.0, 0.0)).turned(TURNED, "x")), second(b.root.moved((0.0, 0.02, 0.0)))
+    if exchanged:
+        shape, against = second(b.root.moved((0.0, 0.02, 0.0))), first(a.root.moved((-0.3, 0.0, 0.0)).turned(TURNED, "x"))
+    system.contact(points=shape, against=against, normal=law, friction=friction)
+    return system
+
+
+def run(system, t_end=0.2, **options):
+    return pl.simulate(system, t_end, method=pl.DOP853(rtol=1e-10, atol=1e-12), **options)
+
+
+def test_what_the_model_lets_touch_has_a_formula_and_the_other_way_round():
+    """A capsule is two spheres when it touches."""
+    known = {(Sphere if one is Capsule else one, other) for one, others in TOUCHES.items() for other in others}
+    assert known == set(PAIRS)
+
+
+WRONG = {
+    "thick": (lambda at: Bore(at, 0.05), "points must be thinner than the Bore, of radius 0.05 m, got 0.1"),
+    "pin on ball": (lambda at: Sphere(at, 1.0), "against must be a Bore when a Pin touches it"),
+    "pin on plane": (lambda at: Plane(normal="y", on=at), "against must be a Bore when a Pin touches it"),
+    "around a pin": (lambda at: Pin(at, 1.0), "against must be a Plane, a Sphere, a Bore, a Socket or a Point, got Pin"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_pair_without_an_entry_is_refused_by_name(wrong):
+    system = pl.System("s", gravity=(0, 0))
+    body = system.add("a", pl.RigidBody(mass=1.0), joint=pl.Free())
+    against, words = WRONG[wrong]
+    with pytest.raises(pl.ModelError, match=re.escape(words)):
+        system.contact(points=Pin(body.root, 0.1), against=against(system.ground), normal=LAW)
+
+
+@ENTRIES
+def test_the_bodies_meet_and_the_gap_changes_as_fast_as_it_closes(entry):
+    """A cubic through rows a step apart has the slope -closing_speed, to fourth order."""
+    found = run(floating(entry), save=STEP)
+    assert found.ok and len(found.contacts) > 0
+    gap, closing = found.values["gap"], found.values["closing_speed"]
+    slope = (gap[:-4] - 8.0 * gap[1:-3] + 8.0 * gap[3:-1] - gap[4:]) / (12.0 * STEP)
+    apart = gap > 0.0  # where no force bends the way of the bodies within a few rows
+    smooth = apart[:-4] & apart[1:-3] & apart[2:-2] & apart[3:-1] & apart[4:]
+    assert smooth.sum() > 200
+    np.testing.assert_allclose(slope[smooth], -closing[2:-2][smooth], atol=2e-6)
+
+
+@ENTRIES
+def test_momenta_and_energy_stay_without_friction_and_with_it_only_energy_goes(entry):
+    for friction in (None, pl.Ambrosio(mu=0.3, v0=1e-3, v1=1e-2)):
+        found = run(floating(entry, friction=friction), save=[0.0, 0.2])
+        assert len(found.contacts) > 0 and found.ledger.relative_error_max < 1e-8
+        mass = np.array([1.2, 0.7])
+        momentum = np.einsum("b,tbi->ti", mass, found.values["tip_velocity"])  # the tip of a body is its mass centre here
+        np.testing.assert_allclose(momentum[1], momentum[0], atol=1e-10)
+        spin = angular_momentum(found, mass)
+        np.testing.assert_allclose(spin[1], spin[0], atol=1e-10)
+        kinetic = found.values["kinetic"] + found.values["contact"]
+        lost = float(kinetic[0] - kinetic[-1])
+        assert abs(lost) < 1e-9 if friction is None else lost > 1e-5
+
+
+def angular_momentum(found, mass):
+    inertia = np.array([(0.02, 0.03, 0.04), (0.01, 0.02, 0.015)])
+    place, speed = found.values["tip_position"], found.values["tip_velocity"]
+    spin = np.einsum("b,tbi->ti", mass, np.cross(place, speed))
+    for k, name in enumerate("ab"):
+        w, x, y, z = (found.values["orientation"][:, k, j] for j in range(4))
+        turn = np.array([[1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+                         [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+                         [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]])  # fmt: skip
+        omega = np.stack([found["v", f"{name}.{axis}"] for axis in ("wx", "wy", "wz")], axis=1)
+        spin = spin + np.einsum("ijt,tj->ti", turn, inertia[k] * omega)
+    return spin
+
+
+@ENTRIES
+def test_a_run_in_lock_step_agrees_and_a_file_gives_the_same_run(entry):
+    system = floating(entry)
+    alone = run(system)
+    again = run(pl.loads_model(dump_model(system)).system)
+    np.testing.assert_array_equal(again["v", "a.x"], alone["v", "a.x"])
+    many = pl.ensemble(system, 0.2, rates={"a.x": np.full(256, -0.9)},
+                       method=pl.DOP853(rtol=1e-10, atol=1e-12))  # fmt: skip
+    assert many.ok.all()
+    np.testing.assert_allclose(many["v", "a.x"].values, alone["v", "a.x"][-1], atol=1e-7)
+
+
+def test_two_balls_exchanged_move_alike():
+    for entry in ((Sphere, Sphere), (Point, Sphere)):
+        swapped = run(floating(entry, exchanged=True))
+        np.testing.assert_allclose(swapped["v", "a.x"], run(floating(entry))["v", "a.x"], atol=1e-9)
+
+
+@ENTRIES
+def test_a_result_with_it_can_be_drawn(entry):
+    import matplotlib.pyplot as plt
+
+    figure = pl.plot.mechanism(run(floating(entry)), times=[0.0, 0.1])
+    assert figure.axes
+    plt.close(figure)
