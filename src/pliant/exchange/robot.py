@@ -76,7 +76,7 @@ class JointPart:
     stiffness: float = 0.0  # N/m or N m/rad
     rest: float = 0.0  # m or rad
     armature: float = 0.0  # kg or kg m^2
-    start: float | None = None  # m or rad; None: 0, or the middle of the limits if 0 is not between them
+    start: float = 0.0  # m or rad; the middle of the limits if these exclude it
     made: Joint | None = None  # a joint of pliant's own instead
 
 
@@ -217,7 +217,7 @@ class _Building:
         return (float(low), float(high)) if found else None
 
     def _start(self, joint: JointPart) -> float:
-        """The given start; else 0, or the middle of the limits if these exclude 0; of a follower where its leader has it."""
+        """The given start; else that of the file, or the middle of the limits if these exclude it; of a follower by its leader."""
         if joint.name in self.led:
             if joint.name in self.choices.start:
                 raise ModelFileError.of(joint.where, "start", "must be left out for a joint that follows another", joint.name)
@@ -225,10 +225,8 @@ class _Building:
             return ratio * self._start(self.description.joints[leader]) + offset
         if joint.name in self.choices.start:
             return check.number(joint.where, "start", self.choices.start[joint.name], "m or rad")
-        if joint.start is not None:
-            return joint.start
-        low, high = self._limits(joint) or (0.0, 0.0)
-        return 0.0 if low <= 0.0 <= high else 0.5 * (low + high)
+        low, high = self._limits(joint) or (-np.inf, np.inf)
+        return joint.start if low <= joint.start <= high else 0.5 * (low + high)
 
     # ---- bodies
 
@@ -292,9 +290,8 @@ class _Building:
         if joint.made is not None:
             return joint.made
         if joint.kind not in SINGLE:
-            names = {"damper": [motion.name for motion in joint.kind().motions]}
-            damper = {name: Damper(joint.damping) for name in names["damper"]} if joint.damping > 0.0 else None
-            return joint.kind(damper=damper)
+            names = [motion.name for motion in joint.kind().motions]
+            return joint.kind(damper={name: Damper(joint.damping) for name in names} if joint.damping > 0.0 else None)
         start, limits, fields = self._start(joint), self._limits(joint), dict[str, Any]()
         if limits is not None and not limits[0] <= start <= limits[1]:
             raise ModelFileError.of(joint.where, "start", f"must be in its limits [{limits[0]:g}, {limits[1]:g}]", start)
