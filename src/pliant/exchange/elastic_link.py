@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -21,13 +22,15 @@ from pliant.files.definitions import read_quantity
 from pliant.model import check
 from pliant.model.beam import Beam
 from pliant.model.damping import Damping
-from pliant.model.material import Material
+from pliant.model.material import ALUMINIUM, Material
 from pliant.model.modes import Modes
 from pliant.model.section import Section
 from pliant.scalar import Numbers
 
 PART = "elastic_link"
-MODULUS = 70e9  # Pa, of a link that is known by a deflection or a frequency: only its product with the second moment counts
+# Of a link that is known by a deflection or a frequency, only the product of modulus and second moment counts. Its section is as deep
+# as these shares of its length, so that a modulus that no material has shows a stiffness that no link has.
+DEPTHS = 1e-3, 0.25
 ALL = 1.0 - 1e-9  # share of the mass above which the beam is the whole link, up to the rounding of the file's numbers
 INSIDE = 1.0 - 1e-6  # of the largest possible beam: what is left must be a body beyond doubt of round-off
 SAME_LENGTH = 1e-6  # relative
@@ -140,16 +143,24 @@ def made_link(part: str, known: ElasticLink | Beam, length: float, inertial: Ine
     fields = {"mass_per_length": own * mass / length, "rotary_inertia": rotary}
     if known.section is not None:
         return MadeLink(replace(beam, **fields), housing, "" if own == 1.0 else note)
-    beam = Beam(length=length, section=_round(1.0), material=Material(E=MODULUS), theory="euler-bernoulli", modes=sets,
-                damping=known.damping, **fields)  # fmt: skip
-    return MadeLink(replace(beam, section=_round(_stiffness(known, beam, housing) / MODULUS)), housing)
+    unit = Beam(length=length, theory="euler-bernoulli", modes=sets, damping=known.damping,
+                **_spread(length, own * mass, 1.0), **fields)  # fmt: skip
+    return MadeLink(replace(unit, **_spread(length, own * mass, _stiffness(known, unit, housing))), housing)
 
 
-def _stiffness(known: ElasticLink, beam: Beam, housing: Inertial | None) -> float:
-    """E I, N m^2: of a cantilever F/d = 3 E I/L^3; frequencies grow with its root."""
+def _stiffness(known: ElasticLink, unit: Beam, housing: Inertial | None) -> float:
+    """E I, N m^2: of a cantilever F/d = 3 E I/L^3; frequencies grow with its root, from those of unit stiffness."""
     if known.tip_deflection is not None:
-        return known.tip_stiffness * beam.length**3 / 3.0
-    return MODULUS * (known.frequency / _held_frequency(beam, housing)) ** 2  # the beam has a second moment of 1 m^4
+        return known.tip_stiffness * unit.length**3 / 3.0
+    return (known.frequency / _held_frequency(unit, housing)) ** 2
+
+
+def _spread(length: float, mass: float, stiffness: float) -> dict[str, Any]:
+    """A section and a material of this E I, N m^2: of the density and, where its depth lets it, the modulus of aluminium."""
+    area = mass / (length * (ALUMINIUM.density or 1.0))
+    least, most = (area * (length * depth) ** 2 / 12.0 for depth in DEPTHS)
+    second = min(max(stiffness / ALUMINIUM.E, least), most)
+    return {"section": Section(A=area, Iy=second, Iz=second), "material": Material(E=stiffness / second)}
 
 
 def _held_frequency(beam: Beam, housing: Inertial | None) -> float:
@@ -188,11 +199,6 @@ def _room(whole: Floats, part: Floats, length: float) -> float:
         return 0.0  # where the whole has no mass
     scaled = vectors[:, there] / np.sqrt(values[there])
     return 1.0 / float(np.linalg.eigvalsh(scaled.T @ part @ scaled)[-1])
-
-
-def _round(second: float) -> Section:
-    """A solid round section of this second moment, m^4."""
-    return Section(A=math.sqrt(4.0 * math.pi * second), Iy=second, Iz=second)
 
 
 def _quantity(field: str, text: str, unit: str) -> float:

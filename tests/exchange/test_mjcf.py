@@ -1,0 +1,90 @@
+"""MJCF: every kind of joint as MuJoCo moves it, what is read, and what is not."""
+
+import numpy as np
+import pytest
+
+import pliant as pl
+from pliant.trace.tracing import trace
+
+mujoco = pytest.importorskip("mujoco")
+
+KINDS = """
+<mujoco model="kinds">
+  <compiler angle="radian"/>
+  <option gravity="0.3 -0.2 -9.7"/>
+  <default><joint damping="0.1"/><geom density="800"/><default class="thin"><geom type="capsule" size="0.03"/></default></default>
+  <worldbody>
+    <geom name="floor" type="plane" size="5 5 0.1" pos="0 0 -9"/>
+    <body name="float" pos="0.3 0.2 1" quat="0.9 0.1 0.2 0.3">
+      <freejoint name="free"/>
+      <geom type="box" size="0.2 0.1 0.05" pos="0.05 0 0.02" euler="0.2 0.3 0.1"/>
+      <body name="lid" pos="0.2 0.1 0" euler="0.5 -0.3 0.2">
+        <joint name="hinge" axis="1 2 3" pos="0.05 -0.02 0.01" ref="0.4" range="-2 2" stiffness="3" springref="0.7" armature="0.02"/>
+        <geom class="thin" fromto="0 0 0 0.3 0.05 0.02"/>
+        <body name="slider" pos="0.3 0 0.1" axisangle="0 1 0 0.6">
+          <joint name="slide" type="slide" axis="0 1 1" pos="0.1 0 0" ref="-0.05"/>
+          <joint name="first" axis="0 0 1" pos="0.02 0.03 0" ref="0.2"/>
+          <joint name="second" axis="0 1 0" pos="-0.01 0 0.04"/>
+          <geom type="sphere" size="0.08" pos="0.1 0.02 0"/>
+          <body name="welded" pos="0.1 0 0" xyaxes="0 1 0 -1 0 0"><geom type="cylinder" size="0.02 0.1"/></body>
+        </body>
+      </body>
+      <body name="ball" pos="-0.2 0 0" zaxis="1 0 1">
+        <joint name="swivel" type="ball" pos="0.02 0.01 0.05"/>
+        <geom type="ellipsoid" size="0.05 0.1 0.2" pos="0 0 -0.2"/>
+      </body>
+    </body>
+  </worldbody>
+</mujoco>
+"""
+
+
+def read(tmp_path, text, **options):
+    file = tmp_path / "robot.xml"
+    file.write_text(text, encoding="utf-8")
+    return pl.read_mjcf(file, **options)
+
+
+def accelerations(traced, q, v):
+    y = np.concatenate([q, v, np.zeros(len(traced.sources))])
+    return np.array(traced.rhs(0.0, y, traced.parameters(0.0, 1.0))).ravel()[len(q) : len(q) + len(v)]
+
+
+def test_every_kind_of_joint_moves_as_in_mujoco(tmp_path):
+    """Several joints of a body, anchors, references, springs, rotors, frames and inertias of geoms, at random states."""
+    robot, model = read(tmp_path, KINDS, stops=None), mujoco.MjModel.from_xml_string(KINDS)
+    model.opt.disableflags = int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
+    data, rng = mujoco.MjData(model), np.random.default_rng(5)
+    traced = trace(robot)
+    assert list(robot.links) == ["float", "lid", "slider_1", "slider_2", "slider", "welded", "ball"]
+    assert robot.coordinates == {"hinge": "lid.angle", "slide": "slider_1.displacement", "first": "slider_2.angle",
+                                 "second": "slider.angle"}  # fmt: skip
+    for _ in range(50):
+        data.qpos[:], data.qvel[:] = rng.normal(size=model.nq), rng.normal(size=model.nv)
+        data.qpos[model.jnt_qposadr[1]] = rng.uniform(-1.9, 1.9)  # inside its range
+        mujoco.mj_normalizeQuat(model, data.qpos)
+        mujoco.mj_forward(model, data)
+        found = accelerations(traced, data.qpos, data.qvel)
+        theirs = data.qacc.copy()
+        assert np.max(np.abs(found - theirs)) < 1e-9 * np.max(np.abs(theirs))
+
+
+def test_the_start_is_the_reference_and_shapes_are_where_mujoco_has_them(tmp_path):
+    robot, model = read(tmp_path, KINDS), mujoco.MjModel.from_xml_string(KINDS)
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    start = pl.start(robot)
+    seen = start.observe()
+    for name in ("float", "lid", "slider", "welded", "ball"):
+        body = robot.handle(name)
+        joint = model.body(name).jntadr[0]
+        anchor = data.xanchor[joint + model.body(name).jntnum[0] - 1] if joint >= 0 else data.body(name).xpos
+        assert seen["root_position", name] == pytest.approx(anchor, abs=1e-12), body
+    assert set(robot.shapes) == {"ground", "float", "lid", "slider"}
+    assert [type(shape).__name__ for shape in robot.shapes["float"]] == ["Point"] * 8
+    capsule = robot.shapes["lid"][0]
+    assert capsule.length == pytest.approx(np.linalg.norm([0.3, 0.05, 0.02])) and capsule.radius == 0.03
+    ends = sorted(end.at.offset for end in capsule.ends())  # from the joint's anchor
+    assert np.allclose(ends, [(-0.05, 0.02, -0.01), (0.25, 0.07, 0.01)], rtol=0.0, atol=1e-12)
+    assert any("contacts have no cylinder" in line for line in robot.unused)
+    assert any("contacts have no ellipsoid" in line for line in robot.unused)
