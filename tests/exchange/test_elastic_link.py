@@ -60,7 +60,7 @@ def moments(system):
             along[0, 3] = along[3, 0] = 0.5 * body.mass * body.length
             found += along
         else:
-            own = Inertial(body.mass, np.array(body.com) + [link.on.station, 0.0, 0.0], np.array(body.inertia))
+            own = Inertial(body.mass, np.add(body.com, [link.on.station, 0.0, 0.0]), np.array(body.inertia))
             found += own.second_moments
     return found
 

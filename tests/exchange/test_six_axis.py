@@ -40,7 +40,7 @@ def accelerations(robot, q, v):
 
 @pytest.mark.parametrize(("peer", "read", "file", "within"), PEERS)
 def test_accelerations_are_those_of_the_peer_at_a_thousand_states(peer, read, file, within):
-    robot = driven(read(DATA / file, stops=None))
+    robot = driven(read(DATA / file, stops=False))
     q, v = states()
     assert np.array_equal(q, REFERENCE["q"]) and np.array_equal(v, REFERENCE["v"]) and len(q) == STATES
     found, theirs = accelerations(robot, q, v), REFERENCE[peer]

@@ -114,7 +114,7 @@ def settings_of(model: Model, file: Path, t_end: float | None) -> RunSettings:
     if t_end is None:
         if model.run is None:
             stop(WRONG, f"{file}: run must be given (t_end and method), got no run section")
-        return model.run  # type: ignore[no-any-return]
+        return model.run
     try:
         return RunSettings(t_end=t_end) if model.run is None else replace(model.run, t_end=t_end)
     except ModelError as trouble:

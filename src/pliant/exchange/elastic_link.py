@@ -28,8 +28,8 @@ from pliant.model.section import Section
 from pliant.scalar import Numbers
 
 PART = "elastic_link"
-# Of a link that is known by a deflection or a frequency, only the product of modulus and second moment counts. Its section is as deep
-# as these shares of its length, so that a modulus that no material has shows a stiffness that no link has.
+# Of a link that is known by a deflection or a frequency, only the product of modulus and second moment counts. The depth of its
+# section is between these shares of its length, so that a stiffness that no link has shows as a modulus that no material has.
 DEPTHS = 1e-3, 0.25
 ALL = 1.0 - 1e-9  # share of the mass above which the beam is the whole link, up to the rounding of the file's numbers
 INSIDE = 1.0 - 1e-6  # of the largest possible beam: what is left must be a body beyond doubt of round-off
@@ -140,7 +140,7 @@ def made_link(part: str, known: ElasticLink | Beam, length: float, inertial: Ine
     housing = None if ALL <= room <= 1.0 / ALL else Inertial.of_second_moments(left)
     rotary = (own * sum(spread), own * spread[0], own * spread[1])
     note = f"section and material weigh {mass:.4g} kg, of which its inertial leaves room for {own * mass:.4g} kg"
-    fields = {"mass_per_length": own * mass / length, "rotary_inertia": rotary}
+    fields: dict[str, Any] = {"mass_per_length": own * mass / length, "rotary_inertia": rotary}
     if known.section is not None:
         return MadeLink(replace(beam, **fields), housing, "" if own == 1.0 else note)
     unit = Beam(length=length, theory="euler-bernoulli", modes=sets, damping=known.damping,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -47,11 +48,11 @@ class Pose:
         """Its rotation matrix."""
         w, x, y, z = self.turn
         across = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-        return np.eye(3) + 2.0 * (w * across + across @ across)
+        return np.asarray(np.eye(3) + 2.0 * (w * across + across @ across))
 
-    def out(self, point: tuple[float, ...] | Floats) -> Floats:
+    def out(self, point: Sequence[float] | Floats) -> Floats:
         """A point of the frame, seen from outside."""
-        return np.asarray(self.origin) + self.matrix @ np.asarray(point)
+        return np.asarray(self.origin + self.matrix @ np.asarray(point))
 
     def __matmul__(self, other: Pose) -> Pose:
         (a, *u), (b, *v) = self.turn, other.turn
@@ -71,6 +72,9 @@ class Pose:
         w, *vector = self.turn
         size = math.hypot(*vector)
         return moved if size == 0.0 else moved.turned(2.0 * math.atan2(size, w), tuple(a / size for a in vector))
+
+
+HERE = Pose()
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ Document types and entities are refused before MuJoCo sees a file, and included 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,22 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from pliant.errors import ModelError, PliantError
+from pliant.errors import PliantError
+from pliant.exchange.description import ClosurePart, Description, GearPart, JointPart, LinkPart, ShapePart
 from pliant.exchange.geometry import Inertial, Pose
-from pliant.exchange.robot import (
-    RIGID_STOP,
-    SINGLE,
-    Choices,
-    ClosurePart,
-    Description,
-    Elastic,
-    GearPart,
-    JointPart,
-    LinkPart,
-    Robot,
-    ShapePart,
-    built,
-)
+from pliant.exchange.robot import SINGLE, Choices, Elastic, Robot, built
 from pliant.exchange.safe_xml import Element, read_xml, unread
 from pliant.files.document import ModelFileError
 from pliant.model import check
@@ -70,9 +58,9 @@ def read_mjcf(
     elastic: Mapping[str, Elastic] | None = None,
     motors: Mapping[str, Motor | tuple[Motor, object]] | None = None,
     start: Mapping[str, float] | None = None,
-    stops: NormalLaw | None = RIGID_STOP,
+    stops: NormalLaw | bool = True,
 ) -> Robot:
-    """Read a robot from an MJCF file into a System, by MuJoCo's own compiler; `unused`, `coordinates` and `shapes` say what else it has.
+    """Read a robot from an MJCF file into a System, by MuJoCo's own compiler. Its attributes are those of `read_urdf`.
 
     elastic, motors, start, stops: as for `read_urdf`. A body with several joints becomes a chain of bodies without mass: name_1,
     name_2 ... carry the first ones, and the body itself the last. Joints start at their reference.
@@ -210,8 +198,9 @@ class _Compiled:
         if reference:  # the place in the file is that at the reference
             back = Pose(_numbers(-reference * axis)) if kind is Prismatic else Pose.about(axis, -reference)
             place = place @ anchor @ back @ anchor.inverse
-        limits = tuple(map(float, model.jnt_range[joint])) if model.jnt_limited[joint] else None
-        return JointPart(**shared, **{word: float(number) for word, number in numbers.items()}, place=place, limits=limits,
+        low, high = map(float, model.jnt_range[joint])
+        shared |= {word: float(number) for word, number in numbers.items()}
+        return JointPart(**shared, place=place, limits=(low, high) if model.jnt_limited[joint] else None,
                          axis=_numbers(axis), start=reference, rest=float(model.qpos_spring[q]))  # fmt: skip
 
     # ---- equalities
@@ -257,8 +246,12 @@ class _Compiled:
 
         model, kinds = self.model, mujoco.mjtGeom
         kind, (x, y, z) = kinds(model.geom_type[geom]), map(float, model.geom_size[geom])
-        sizes = {kinds.mjGEOM_PLANE: ("plane", ()), kinds.mjGEOM_SPHERE: ("sphere", (x,)),
-                 kinds.mjGEOM_CAPSULE: ("capsule", (x, 2.0 * y)), kinds.mjGEOM_BOX: ("box", (2.0 * x, 2.0 * y, 2.0 * z))}  # fmt: skip
+        sizes: dict[Any, tuple[str, tuple[float, ...]]] = {
+            kinds.mjGEOM_PLANE: ("plane", ()),
+            kinds.mjGEOM_SPHERE: ("sphere", (x,)),
+            kinds.mjGEOM_CAPSULE: ("capsule", (x, 2.0 * y)),
+            kinds.mjGEOM_BOX: ("box", (2.0 * x, 2.0 * y, 2.0 * z)),
+        }
         if kind not in sizes:
             words = kind.name.removeprefix("mjGEOM_").lower()
             found.unused.append(f"geom {self._name('geom', geom, str(geom))!r}: contacts have no {words}")
@@ -266,10 +259,10 @@ class _Compiled:
         return ShapePart(kind=sizes[kind][0], sizes=sizes[kind][1], pose=_pose(model.geom_pos[geom], model.geom_quat[geom]))
 
 
-def _numbers(values: Sequence[Any]) -> tuple[float, ...]:
+def _numbers(values: Any) -> tuple[float, ...]:
     return tuple(float(value) for value in values)
 
 
-def _pose(origin: Sequence[Any], turn: Sequence[Any]) -> Pose:
+def _pose(origin: Any, turn: Any) -> Pose:
     numbers = np.asarray(turn, dtype=np.float64)
     return Pose(_numbers(origin), _numbers(numbers / np.linalg.norm(numbers)))

@@ -1,4 +1,4 @@
-"""Robots of any file: a description in plain numbers, which readers of formats write, and the System that is built from it."""
+"""The System that is built from the description of a robot, and what its user chooses besides."""
 
 from __future__ import annotations
 
@@ -9,111 +9,31 @@ from typing import Any
 import numpy as np
 
 from pliant.errors import ModelError, did_you_mean
+from pliant.exchange.description import Description, GearPart, JointPart, LinkPart, ShapePart
 from pliant.exchange.elastic_link import ElasticLink, housing_station, made_link
-from pliant.exchange.geometry import Floats, Inertial, Pose
+from pliant.exchange.geometry import Floats, Pose
+from pliant.exchange.stops import stiffness_and_damping
 from pliant.files.document import ModelFileError
 from pliant.model import check
 from pliant.model.beam import Beam
 from pliant.model.contact import Capsule, Plane, Point, Shape, Sphere
 from pliant.model.frame import GROUND, Frame
 from pliant.model.friction_law import DryFriction
-from pliant.model.joint import Damper, Free, Joint, Planar, Prismatic, Revolute, Spherical, Spring, Weld
+from pliant.model.joint import Damper, Joint, Planar, Prismatic, Revolute, Spring, Weld
 from pliant.model.joint_friction import JointFriction
 from pliant.model.material import Material
 from pliant.model.motor import Motor
-from pliant.model.normal_law import Impulsive, NormalLaw
+from pliant.model.normal_law import NormalLaw
 from pliant.model.play import Limits
 from pliant.model.rigid import RigidBody
 from pliant.model.section import Section
 from pliant.model.system import BodyHandle, System
-from pliant.scalar import Numbers
 
 HOUSING = " housing"  # suffix of the rigid body on an elastic link
-RIGID_STOP = Impulsive(restitution=0.0)
 CONSTANT = DryFriction(mu_static=1.0, mu_kinetic=1.0)  # times the preload: the friction that a file names
 SINGLE: dict[type[Joint], str] = {Revolute: "angle", Prismatic: "displacement"}  # joints with one coordinate, and its name
 SNAP = 1e-12  # of a beam's length: what is nearer to its tip, or to its axis, is there
 Elastic = ElasticLink | Beam | tuple[Section, Material]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ShapePart:
-    """A collision shape, in the axes of its link: sphere (radius), capsule (radius, length), box (three sides) or plane (none).
-
-    A capsule lies along z about its middle; the normal of a plane is z.
-    """
-
-    kind: str
-    pose: Pose
-    sizes: tuple[float, ...] = ()  # m
-
-
-@dataclass(frozen=True, kw_only=True)
-class LinkPart:
-    """A link."""
-
-    name: str
-    where: str  # in messages
-    inertial: Inertial | None = None
-    shapes: tuple[ShapePart, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class JointPart:
-    """A joint that carries a link; all numbers are those of a single coordinate unless it is said otherwise."""
-
-    name: str
-    where: str
-    kind: type[Joint]
-    child: str
-    parent: str | None = None  # None: the ground
-    place: Pose = Pose()  # of the child in the parent, at coordinate 0
-    axis: tuple[float, ...] = (0.0, 0.0, 1.0)  # in the child's axes
-    anchor: tuple[float, ...] = (0.0, 0.0, 0.0)  # of the axis, in the child's axes, m
-    limits: tuple[float, float] | None = None  # m or rad
-    damping: float = 0.0  # N s/m or N m s/rad, of every coordinate
-    friction: float = 0.0  # N or N m
-    stiffness: float = 0.0  # N/m or N m/rad
-    rest: float = 0.0  # m or rad
-    armature: float = 0.0  # kg or kg m^2
-    start: float = 0.0  # m or rad; the middle of the limits if these exclude it
-    made: Joint | None = None  # a joint of pliant's own instead
-
-
-@dataclass(frozen=True, kw_only=True)
-class GearPart:
-    """A joint that follows another: q = ratio q of the leader + offset."""
-
-    where: str
-    follower: str
-    leader: str
-    ratio: float = 1.0
-    offset: float = 0.0
-
-
-@dataclass(frozen=True, kw_only=True)
-class ClosurePart:
-    """Frames of two links that are held together, by a closure of this kind."""
-
-    name: str
-    kind: str
-    links: tuple[str | None, str | None]
-    poses: tuple[Pose, Pose]
-
-
-@dataclass(kw_only=True)
-class Description:
-    """What a file says; joints carry links in an order in which every parent comes before its children."""
-
-    name: str
-    where: str
-    gravity: Numbers  # m/s^2
-    links: dict[str, LinkPart] = field(default_factory=dict)
-    joints: dict[str, JointPart] = field(default_factory=dict)
-    gears: list[GearPart] = field(default_factory=list)
-    closures: list[ClosurePart] = field(default_factory=list)
-    shapes: tuple[ShapePart, ...] = ()  # of the ground
-    unused: list[str] = field(default_factory=list)
 
 
 class Robot(System):
@@ -122,7 +42,7 @@ class Robot(System):
     # Of a file. Not annotated, since they are no part of a model.
     coordinates = dict[str, str]()  # noqa: RUF012 - by joint of the file: angle or displacement, as in "forearm.angle"
     shapes = dict[str, tuple[Shape, ...]]()  # noqa: RUF012 - by body, "ground" among them: collision shapes, for `contact`
-    unused = ()  # sentences: what the file says and the System does not use
+    unused = tuple[str, ...]()  # sentences: what the file says and the System does not use
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,7 +52,7 @@ class Choices:
     elastic: Mapping[str, Elastic] = field(default_factory=dict)  # by link
     motors: Mapping[str, Any] = field(default_factory=dict)  # by joint: a Motor, or a Motor and its command
     start: Mapping[str, float] = field(default_factory=dict)  # by joint, m or rad
-    stops: NormalLaw | None = RIGID_STOP  # law of the ends of travel; None: limits are not used
+    stops: NormalLaw | bool = True  # law of the ends of travel; True: springs as in `stops.py`; False: limits are not used
 
 
 def built(description: Description, choices: Choices) -> Robot:
@@ -247,7 +167,8 @@ class _Building:
     def _add_elastic(self, joint: JointPart, link: LinkPart, known: Elastic) -> None:
         if isinstance(known, tuple):
             known = ElasticLink(section=known[0], material=known[1])
-        check.instance(f"link {link.name!r}", "elastic", known, (ElasticLink, Beam), "a Beam, (section, material) or elastic_link(...)")
+        wanted = "a Beam, (section, material) or elastic_link(...)"
+        check.instance(f"link {link.name!r}", "elastic", known, (ElasticLink, Beam), wanted)
         if joint.kind is Planar:
             raise ModelError.of(f"link {link.name!r}", "elastic", "must be left out for a link on a planar joint", joint.name)
         tip = self._tip(link, joint, known)
@@ -269,7 +190,8 @@ class _Building:
         if isinstance(known, ElasticLink) and known.tip is not None:
             ends = [np.asarray(known.tip) - anchor]
         else:
-            ends = [other.place.out(other.anchor) - anchor for other in self.description.joints.values() if other.parent == link.name]
+            children = [other for other in self.description.joints.values() if other.parent == link.name]
+            ends = [other.place.out(other.anchor) - anchor for other in children]
         tip = max(ends, key=np.linalg.norm, default=np.zeros(3))
         if not np.any(tip):
             rule = "must have a child with a joint away from its own, to which its beam reaches, or elastic_link(tip=...)"
@@ -295,8 +217,8 @@ class _Building:
         start, limits, fields = self._start(joint), self._limits(joint), dict[str, Any]()
         if limits is not None and not limits[0] <= start <= limits[1]:
             raise ModelFileError.of(joint.where, "start", f"must be in its limits [{limits[0]:g}, {limits[1]:g}]", start)
-        if limits is not None and self.choices.stops is not None:
-            fields["limits"] = Limits(low=limits[0], high=limits[1], normal=self.choices.stops)
+        if limits is not None and self.choices.stops is not False:
+            fields["limits"] = Limits(low=limits[0], high=limits[1], **self._stop(joint))
         if joint.damping > 0.0:
             fields["damper"] = Damper(joint.damping)
         if joint.stiffness > 0.0:
@@ -305,7 +227,14 @@ class _Building:
             radius = 1.0 if joint.kind is Revolute else None
             fields["friction"] = JointFriction(CONSTANT, radius=radius, preload=joint.friction, pressed=False)
         axis = own.matrix.T @ np.asarray(joint.axis) if own.turn != Pose().turn else joint.axis
-        return joint.kind(axis=tuple(map(float, axis)), **{SINGLE[joint.kind]: start}, **fields)
+        fields |= {SINGLE[joint.kind]: start, "axis": tuple(map(float, axis))}
+        return joint.kind(**fields)
+
+    def _stop(self, joint: JointPart) -> dict[str, Any]:
+        if self.choices.stops is not True:
+            return {"normal": self.choices.stops}
+        ratios = {name: ratio for name, (leader, ratio, _) in self.led.items() if leader == joint.name}
+        return dict(zip(("stiffness", "damping"), stiffness_and_damping(self.description, joint, ratios), strict=True))
 
     def _motor(self, joint: JointPart, coordinate: str) -> None:
         name, given = body_name(joint.name), self.choices.motors.get(joint.name)

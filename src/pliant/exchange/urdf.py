@@ -9,20 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from pliant.errors import ModelError
+from pliant.exchange.description import Description, GearPart, JointPart, LinkPart, ShapePart
 from pliant.exchange.geometry import Inertial, Pose
-from pliant.exchange.robot import (
-    RIGID_STOP,
-    SINGLE,
-    Choices,
-    Description,
-    Elastic,
-    GearPart,
-    JointPart,
-    LinkPart,
-    Robot,
-    ShapePart,
-    built,
-)
+from pliant.exchange.robot import SINGLE, Choices, Elastic, Robot, built
 from pliant.exchange.safe_xml import Element, read_xml, unread
 from pliant.files.document import ModelFileError
 from pliant.model import check
@@ -47,7 +36,7 @@ def read_urdf(
     base: str | Joint = "fixed",
     motors: Mapping[str, Motor | tuple[Motor, object]] | None = None,
     start: Mapping[str, float] | None = None,
-    stops: NormalLaw | None = RIGID_STOP,
+    stops: NormalLaw | bool = True,
     gravity: Numbers = (0.0, 0.0, -9.81),
 ) -> Robot:
     """Read a robot from a URDF file into a System; its attributes `unused`, `coordinates` and `shapes` say what else the file has.
@@ -55,7 +44,7 @@ def read_urdf(
     elastic: links that bend, by name: a Beam, (section, material), or elastic_link(...). base: "fixed", "floating", or a joint of
     pliant for the root link. motors: by joint, a Motor or (Motor, command); one with gear_stiffness makes the joint elastic. start:
     of joints, m or rad; 0 by default, or the middle of the limits if these exclude 0. stops: normal law of the ends of travel, by
-    default rigid and without rebound; None leaves limits out.
+    default a spring that yields 1 mrad (0.1 mm) under the weight that it may have to carry; False leaves limits out.
     """
     root = read_xml(check.path("read_urdf", "path", path))
     choices = Choices(elastic=check.mapping("read_urdf", "elastic", elastic), motors=check.mapping("read_urdf", "motors", motors),
@@ -182,14 +171,16 @@ def _joint(element: Element, found: Description) -> JointPart:
             rule = f"must be a link of the file{check.did_you_mean(ends[end], found.links)}"
             raise element.wrong(f"{end} link", rule, ends[end])
     kind, dynamics = KINDS[word], element.only("dynamics")
-    axis = (1.0, 0.0, 0.0)
+    axis: tuple[float, ...] = (1.0, 0.0, 0.0)
     if kind in (*SINGLE, Planar) and (given := element.only("axis")) is not None:
         axis = _unit(given)
     damping = friction = 0.0
     if dynamics is not None and kind in SINGLE:
         damping, friction = dynamics.size("damping", "0", zero=True), dynamics.size("friction", "0", zero=True)
-    joint = JointPart(name=name, where=element.where, kind=kind, parent=ends["parent"], child=ends["child"],
-                      place=_origin(element), axis=axis, limits=_limits(element, word), damping=damping, friction=friction)  # fmt: skip
+    joint = JointPart(
+        name=name, where=element.where, kind=kind, parent=ends["parent"], child=ends["child"], place=_origin(element), axis=axis,
+        limits=_limits(element, word), damping=damping, friction=friction,
+    )  # fmt: skip
     mimic = element.only("mimic")
     if mimic is not None:
         found.gears.append(_gear(mimic, element, joint))
@@ -210,7 +201,7 @@ def _limits(element: Element, word: str) -> tuple[float, float] | None:
     limit = element.needed("limit")
     low, high = limit.number("lower", "0"), limit.number("upper", "0")
     if not low < high:
-        rule = f"must be < upper = {high:g} ({'a joint without limits is continuous' if word == 'revolute' else 'else it is fixed'})"
+        rule = f"must be < upper = {high:g} (a joint that cannot move is fixed, one that turns without limits is continuous)"
         raise element.wrong("limit lower", rule, low)
     return low, high
 
