@@ -100,7 +100,7 @@ LOOPS = """
     <body name="slide" pos="0.7 0 1"><joint name="slide" type="slide" axis="1 0 0"/><geom size="0.05"/></body>
     <body name="wheel" pos="0 1 1"><joint name="wheel" axis="0 1 0"/><geom size="0.1" pos="0.05 0 0"/></body>
     <body name="loose" pos="2 0 1"><freejoint/><geom size="0.1"/></body>
-    <body name="held" pos="2 0.5 1"><freejoint/><geom size="0.1" pos="0.1 0 0"/></body>
+    <body name="held" pos="2 0.5 1" euler="20 30 10"><freejoint/><geom size="0.1" pos="0.1 0 0"/></body>
   </worldbody>
   <equality>
     <connect name="pin" body1="rod" body2="slide" anchor="0.5 0 0"/>

@@ -209,10 +209,10 @@ class _Compiled:
         import mujoco
 
         model, kinds = self.model, mujoco.mjtEq
-        kind, data = model.eq_type[number], model.eq_data[number]
+        kind, data = kinds(model.eq_type[number]), model.eq_data[number]
         name = self._name("equality", number, f"equality{number}")
         first, second = int(model.eq_obj1id[number]), int(model.eq_obj2id[number])
-        by_body = model.eq_objtype[number] == mujoco.mjtObj.mjOBJ_BODY
+        by_body = int(model.eq_objtype[number]) == int(mujoco.mjtObj.mjOBJ_BODY)
         if not model.eq_active0[number]:
             found.unused.append(f"equality {name!r}: it is not active")
         elif kind == kinds.mjEQ_JOINT and second >= 0 and not np.any(np.abs(data[2:5]) > LEAST) and data[1]:
@@ -229,7 +229,7 @@ class _Compiled:
             found.closures.append(ClosurePart(name=name, kind="point" if kind == kinds.mjEQ_CONNECT else "weld",
                                               links=(a, b), poses=poses))  # fmt: skip
         else:
-            words = mujoco.mjtEq(kind).name.removeprefix("mjEQ_").lower()
+            words = kind.name.removeprefix("mjEQ_").lower()
             found.unused.append(f"equality {name!r}: of this form ({words}) it is not read")
 
     # ---- shapes
