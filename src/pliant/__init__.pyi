@@ -19,7 +19,6 @@ from pliant.equations import equations
 from pliant.errors import ModelError, PliantError, SolveError, StepError, UnknownNameError
 from pliant.exchange.elastic_link import elastic_link
 from pliant.exchange.mjcf import read_mjcf
-from pliant.exchange.robot import Robot
 from pliant.exchange.urdf import read_urdf
 from pliant.files import dump_model, load_model, loads_model
 from pliant.integrate.methods.method import (
@@ -263,7 +262,6 @@ __all__ = [
     "Revolute",
     "RigidBody",
     "RingOutline",
-    "Robot",
     "Rodas5P",
     "SafaeifarFarshidianfar",
     "Sample",
