@@ -74,4 +74,8 @@ def foreign_model(text: str) -> str | None:
     if not (root := _ROOT.match(text, begin)):
         return None
     kind = _ROOTS.get(root[1], "")
-    return by_another_name(kind) or not_yet(kind) or f"must be a model file in YAML, got XML (<{root[1]}>); `pliant new` writes an example"
+    return (
+        by_another_name(kind)
+        or not_yet(kind)
+        or f"must be a model file in YAML, got XML (<{root[1]}>); `pliant new` writes an example"
+    )

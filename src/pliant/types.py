@@ -50,8 +50,8 @@ from pliant.study.fit.fitted import Compared
 __all__ = [
     "Accelerations", "AnySystem", "ArrayOf", "Axis", "Body", "BodyDrawing", "BodyHandle", "BristleLaw", "Closure",
     "Compared", "Condition", "ContactDerivative", "ContactDrawing", "ContactPair", "ContactRecord", "ContactTable",
-    "CutJoint", "Differentiated", "DifferentiatedContact", "DifferentiatedRun", "Drawing", "Drive", "Efforts", "ElasticLink", "Equations",
-    "EventDerivative", "EventRecord", "Every", "Expression", "Extremes", "Field", "FinalState", "FramePath",
+    "CutJoint", "Differentiated", "DifferentiatedContact", "DifferentiatedRun", "Drawing", "Drive", "Efforts", "ElasticLink",
+    "Equations", "EventDerivative", "EventRecord", "Every", "Expression", "Extremes", "Field", "FinalState", "FramePath",
     "FrequencyResponse", "FrictionLaw", "Group", "InverseProblem", "Joint", "LedgerDerivative", "Length", "Link", "Method",
     "Model", "Motion", "MotorDrive", "MovedMechanism", "NaturalModes", "NormalLaw", "NotebookPage", "Number", "Numbers",
     "Observation", "OngoingContact", "OperatingPoint", "OwnState", "PointForce", "PointMoment", "Reaction", "RestingContact",

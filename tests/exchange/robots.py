@@ -55,7 +55,9 @@ def humanoid():
         for part, base, upper, z in (("arm", "chest", "shoulder", 0.3), ("leg", "pelvis", "hip", -0.1)):
             yield link(f"{side}_{part}_upper", 2.0, "0 0 -0.15") + link(f"{side}_{part}_lower", 1.5, "0 0 -0.12")
             yield joint(f"{side}_{upper}", "revolute", base, f"{side}_{part}_upper", f"0 {y} {z}", "0 1 0", "-2 2", extra=RUBS)
-            yield joint(f"{side}_{part}_mid", "revolute", f"{side}_{part}_upper", f"{side}_{part}_lower", "0 0 -0.3", "0 1 0", "0 2.4")
+            yield joint(
+                f"{side}_{part}_mid", "revolute", f"{side}_{part}_upper", f"{side}_{part}_lower", "0 0 -0.3", "0 1 0", "0 2.4"
+            )
 
 
 ROBOTS = {
@@ -64,7 +66,8 @@ ROBOTS = {
                  joint("elbow", "revolute", "upper", "fore", "0 0 0.4", "0 1 0", "-2.6 2.6"),
                  joint("flange", "fixed", "fore", "tool0", "0.3 0 0", rpy="0 1.5708 0"),
                  '<transmission name="t1"><joint name="elbow"/></transmission>'),
-    "mimic": robot("mimic", link("base"), link("first", 1, "0.2 0 0"), link("second", 0.8, "0.2 0 0"), link("third", 0.5, "0.1 0 0"),
+    "mimic": robot("mimic", link("base"), link("first", 1, "0.2 0 0"), link("second", 0.8, "0.2 0 0"),
+                   link("third", 0.5, "0.1 0 0"),
                    joint("drive", "continuous", "base", "first", axis="0 1 0"),
                    joint("level", "continuous", "first", "second", "0.4 0 0", "0 1 0",
                          extra='<mimic joint="drive" multiplier="-1" offset="0.3"/>'),
@@ -74,10 +77,12 @@ ROBOTS = {
                      link("right", 0.1, "0 0 0.03", "1e-5 1e-5 1e-5"),
                      joint("finger", "prismatic", "palm", "left", "0 0.01 0.05", "0 1 0", "0 0.04",
                            extra='<dynamics damping="5" friction="0.5"/>'),
-                     joint("other", "prismatic", "palm", "right", "0 -0.01 0.05", "0 -1 0", "0 0.05", extra='<mimic joint="finger"/>')),
+                     joint("other", "prismatic", "palm", "right", "0 -0.01 0.05", "0 -1 0", "0 0.05",
+                           extra='<mimic joint="finger"/>')),
     "quadruped": robot("quadruped", link("trunk", 6, inertia="0.05 0.1 0.12"), *legs()),
     "planar": robot("planar", link("floor"), link("puck", 2), link("mast", 0.5, "0 0 0.3"),
-                    joint("glide", "planar", "floor", "puck", axis="0 0.6 0.8"), joint("mast", "continuous", "puck", "mast", axis="1 0 0")),
+                    joint("glide", "planar", "floor", "puck", axis="0 0.6 0.8"),
+                    joint("mast", "continuous", "puck", "mast", axis="1 0 0")),
     "gantry": robot("gantry", link("frame"), link("bridge", 20), link("trolley", 5), link("ram", 3, "0 0 -0.3"),
                     joint("x", "prismatic", "frame", "bridge", axis="1 0 0", limit="-1 1", extra=RUBS),
                     joint("y", "prismatic", "bridge", "trolley", axis="0 1 0", limit="-0.5 0.5"),

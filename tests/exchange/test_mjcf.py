@@ -94,8 +94,10 @@ def test_the_start_is_the_reference_and_shapes_are_where_mujoco_has_them(tmp_pat
 LOOPS = """
 <mujoco model="loops">
   <worldbody>
-    <body name="crank" pos="0 0 1"><joint name="crank" axis="0 1 0" ref="20"/><geom type="capsule" size="0.02" fromto="0 0 0 0.2 0 0"/>
-      <body name="rod" pos="0.2 0 0"><joint name="rod" axis="0 1 0"/><geom type="capsule" size="0.02" fromto="0 0 0 0.5 0 0"/></body>
+    <body name="crank" pos="0 0 1"><joint name="crank" axis="0 1 0" ref="20"/>
+      <geom type="capsule" size="0.02" fromto="0 0 0 0.2 0 0"/>
+      <body name="rod" pos="0.2 0 0"><joint name="rod" axis="0 1 0"/>
+        <geom type="capsule" size="0.02" fromto="0 0 0 0.5 0 0"/></body>
     </body>
     <body name="slide" pos="0.7 0 1"><joint name="slide" type="slide" axis="1 0 0"/><geom size="0.05"/></body>
     <body name="wheel" pos="0 1 1"><joint name="wheel" axis="0 1 0"/><geom size="0.1" pos="0.05 0 0"/></body>
@@ -131,7 +133,9 @@ def test_equalities_become_closures_and_gears(tmp_path):
 def test_elastic_links_and_motors_of_a_file_of_mujoco(tmp_path):
     """The lid reaches to the anchor of the last child's first joint; it is the same body about its joint as the rigid one."""
     rigid = read(tmp_path, KINDS)
-    robot = read(tmp_path, KINDS, elastic={"lid": pl.elastic_link(first_frequency="30 Hz")}, motors={"hinge": pl.Motor(inertia=0.1)})
+    robot = read(
+        tmp_path, KINDS, elastic={"lid": pl.elastic_link(first_frequency="30 Hz")}, motors={"hinge": pl.Motor(inertia=0.1)}
+    )
     assert isinstance(robot.links["lid"].body, pl.Beam)
     assert robot.mass == pytest.approx(rigid.mass, rel=1e-12)
     assert robot.motors["hinge motor"].motor.inertia == 0.1 and any("armature is not used" in line for line in robot.unused)
@@ -141,14 +145,16 @@ def test_elastic_links_and_motors_of_a_file_of_mujoco(tmp_path):
 
 
 def test_included_files_are_read_and_those_outside_are_not(tmp_path):
-    (tmp_path / "part.xml").write_text('<mujoco><worldbody><body name="b"><joint/><geom size=".1" rgba="1 0 0 1"/></body></worldbody></mujoco>')
+    (tmp_path / "part.xml").write_text(
+        '<mujoco><worldbody><body name="b"><joint/><geom size=".1" rgba="1 0 0 1"/></body></worldbody></mujoco>'
+    )
     robot = read(tmp_path, '<mujoco><include file="part.xml"/><option timestep="0.01"/></mujoco>')
     assert list(robot.links) == ["b"]
     assert robot.unused == ("option timestep: line 1", "worldbody body geom rgba: line 1")
     (tmp_path / "part.xml").write_text('<!DOCTYPE a [<!ENTITY b "c">]><mujoco/>')
     with pytest.raises(pl.ModelError, match=r"part\.xml, line 1: DOCTYPE must be left out"):
         read(tmp_path, '<mujoco><include file="part.xml"/></mujoco>')
-    with pytest.raises(pl.ModelError, match="include: file must be inside the folder of the first file, got '../part.xml'"):
+    with pytest.raises(pl.ModelError, match=r"include: file must be inside the folder of the first file, got '\.\./part\.xml'"):
         read(tmp_path, '<mujoco><include file="../part.xml"/></mujoco>')
     with pytest.raises(pl.ModelError, match=r"include: file must be included once, got 'robot\.xml'"):
         read(tmp_path, '<mujoco><include file="robot.xml"/></mujoco>')
@@ -163,7 +169,7 @@ BODY = '<mujoco><worldbody><body name="b">{}</body></worldbody></mujoco>'
         ("<mujoco><worldbody>", r"robot\.xml, line 1, column \d+: must be XML"),
         ("<robot/>", "root element must be mujoco, got 'robot'"),
         ('<!DOCTYPE m [<!ENTITY a "b">]><mujoco/>', "DOCTYPE must be left out"),
-        (BODY.format('<joint type="hing"/><geom size="1"/>'), "MuJoCo cannot read it: invalid keyword: 'hing' Element 'joint', line 1"),
+        (BODY.format('<joint type="hing"/><geom size="1"/>'), "cannot read it: invalid keyword: 'hing' Element 'joint', line 1"),
         (BODY.format("<joint/>"), "mass and inertia of moving bodies must be larger"),
         (BODY.format('<joint/><geom type="mesh" mesh="arm"/>'), "mesh 'arm' not found"),
         ('<mujoco><asset><mesh name="arm" file="arm.stl"/></asset><worldbody/></mujoco>', r"arm\.stl"),

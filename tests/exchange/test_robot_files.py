@@ -5,10 +5,10 @@ import pickle
 
 import numpy as np
 import pytest
-from exchange.robots import ROBOTS, joint, link, robot
 from typer.testing import CliRunner
 
 import pliant as pl
+from exchange.robots import ROBOTS, joint, link, robot
 from pliant.cli.app import app
 
 MJCF = """

@@ -4,9 +4,9 @@ import re
 
 import numpy as np
 import pytest
-from exchange.robots import ROBOTS, joint, link, robot
 
 import pliant as pl
+from exchange.robots import ROBOTS, joint, link, robot
 
 FREEDOM = {"arm": 2, "mimic": 3, "gripper": 2, "quadruped": 18, "planar": 4, "gantry": 3, "scara": 4, "delta": 6, "humanoid": 10,
            "mobile_base": 8}  # fmt: skip
@@ -76,7 +76,9 @@ def test_collision_shapes_become_contacts_by_a_law(tmp_path):
     assert all(foot.radius == 0.02 for foot in feet)
     legs.contact(points=feet, against=pl.Plane(normal="z"), normal=pl.HuntCrossley(stiffness=1e5, restitution=0.2), name="floor")
     result = pl.simulate(legs, t_end=0.35)
-    assert result.ok and {record.pair for record in result.contacts} == {f"floor {leg}_foot.root" for leg in ("lf", "rf", "lh", "rh")}
+    assert result.ok and {record.pair for record in result.contacts} == {
+        f"floor {leg}_foot.root" for leg in ("lf", "rf", "lh", "rh")
+    }
 
 
 def test_names_that_coordinates_cannot_have_are_changed(tmp_path):
@@ -88,7 +90,9 @@ def test_names_that_coordinates_cannot_have_are_changed(tmp_path):
 
 def test_a_planar_joint_moves_across_its_axis(tmp_path):
     """On an inclined plane without friction, the acceleration of its centre is gravity's part along the plane."""
-    slide = read(tmp_path, robot("puck", link("floor"), link("puck", 2), joint("glide", "planar", "floor", "puck", axis="0 0.6 0.8")))
+    slide = read(
+        tmp_path, robot("puck", link("floor"), link("puck", 2), joint("glide", "planar", "floor", "puck", axis="0 0.6 0.8"))
+    )
     result = pl.simulate(slide, t_end=1.0)
     fall = np.array([0.0, 0.0, -9.81])
     normal = np.array([0.0, 0.6, 0.8])
@@ -97,7 +101,9 @@ def test_a_planar_joint_moves_across_its_axis(tmp_path):
 
 
 def test_a_default_stop_yields_a_thousandth_of_a_radian_under_the_weight_that_it_may_carry(tmp_path):
-    text = robot("bar", link("base"), link("bar", 3, "0.5 0 0"), joint("hinge", "revolute", "base", "bar", "0 0 1", "0 1 0", "-1 0"))
+    text = robot(
+        "bar", link("base"), link("bar", 3, "0.5 0 0"), joint("hinge", "revolute", "base", "bar", "0 0 1", "0 1 0", "-1 0")
+    )
     hanging = read(tmp_path, text)  # level, on its stop
     rest = pl.equilibrium(hanging)
     assert rest["bar.angle"] == pytest.approx(1e-3, rel=1e-3)
@@ -136,12 +142,14 @@ WRONG = {
     "link without a name": (robot("a", "<link/>"), r"line 3: link: name must be given"),
     "link twice": (robot("a", BASE, BASE), r"line 4: link 'base': name must be unique among links, got 'base'"),
     "joint twice": (robot("a", BASE, BODY, HINGE, HINGE), r"joint 'hinge': name must be unique among joints"),
-    "two roots": (robot("a", BASE, BODY), r"link must be one that no joint carries, the root; there are several, got \['base', 'body'\]"),
+    "two roots": (robot("a", BASE, BODY),
+                  r"link must be one that no joint carries, the root; there are several, got \['base', 'body'\]"),
     "two parents": (robot("a", BASE, BODY, HINGE, joint("second", "fixed", "base", "body")),
                     r"joint 'second': child link must be the child of one joint only, 'hinge' carries it already, got 'body'"),
     "circle": (robot("a", BASE, link("b"), link("c"), joint("x", "fixed", "b", "c"), joint("y", "fixed", "c", "b")),
                r"joint 'x': parent link must lead to the root link, but is part of a circle, got 'b'"),
-    "unknown type": (PAIR.replace("continuous", "contiuous"), r"line 5: joint 'hinge': type must be one of fixed, .*did you mean 'continuous'"),
+    "unknown type": (PAIR.replace("continuous", "contiuous"),
+                     r"line 5: joint 'hinge': type must be one of fixed, .*did you mean 'continuous'"),
     "no type": (PAIR.replace('type="continuous"', ""), r"joint 'hinge': type must be given"),
     "no parent": (PAIR.replace('<parent link="base"/>', ""), r"joint 'hinge': parent must be given"),
     "unknown child": (PAIR.replace('child link="body"', 'child link="bodi"'),
@@ -159,8 +167,10 @@ WRONG = {
     "no limit": (PAIR.replace("continuous", "revolute"), r"joint 'hinge': limit must be given"),
     "limits reversed": (PAIR.replace("continuous", "revolute").replace("</joint>", '<limit lower="1" upper="-1"/></joint>'),
                         r"joint 'hinge': limit lower must be < upper = -1 .*, got 1\.0"),
-    "two origins": (PAIR.replace("</joint>", "<origin/></joint>"), r"line 5: origin: origin must be given once, line 5 gives it already"),
-    "negative damping": (PAIR.replace("</joint>", '<dynamics damping="-2"/></joint>'), r"line 5: dynamics: damping must be >= 0, got -2\.0"),
+    "two origins": (PAIR.replace("</joint>", "<origin/></joint>"),
+                    r"line 5: origin: origin must be given once, line 5 gives it already"),
+    "negative damping": (PAIR.replace("</joint>", '<dynamics damping="-2"/></joint>'),
+                         r"line 5: dynamics: damping must be >= 0, got -2\.0"),
     "unknown leader": (PAIR.replace("</joint>", '<mimic joint="knee"/></joint>'),
                        r"joint 'hinge': mimic joint must be a joint with one coordinate, one of \['hinge'\], got 'knee'"),
     "its own leader": (PAIR.replace("</joint>", '<mimic joint="hinge"/></joint>'),
@@ -184,7 +194,8 @@ def test_a_malformed_file_is_refused_with_place_field_rule_and_value(kind, tmp_p
     ("options", "words"),
     [
         ({"base": "flaoting"}, "read_urdf: base must be 'fixed', 'floating' or a joint"),
-        ({"start": {"hing": 1.0}}, r"start must name joints with one coordinate of the file, hinge \(did you mean 'hinge'\?\), got 'hing'"),
+        ({"start": {"hing": 1.0}},
+         r"start must name joints with one coordinate of the file, hinge \(did you mean 'hinge'\?\), got 'hing'"),
         ({"motors": {"body": pl.Motor()}}, "motors must name joints with one coordinate"),
         ({"start": {"hinge": "30 deg"}}, r"joint 'hinge': start must be a finite number"),
         ({"elastic": "body"}, "elastic must be a mapping"),
