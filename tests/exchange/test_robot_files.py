@@ -42,7 +42,7 @@ def test_check_prints_the_tree_and_what_is_not_used(files, name, unused):
 def test_run_and_modes_take_robot_files(files):
     out = files / "bob.nc"
     told("run", files / "pendulum.xml", "--t-end", "0.2 s", "--out", out, "--quiet")
-    assert pl.Result.from_netcdf(out).t[-1] == 0.2
+    assert pl.Result.from_netcdf(out).time[-1] == 0.2
     inertia = 0.4 * 0.1**2 + 1.0  # of the ball about the pin, over its mass
     found = json.loads(told("modes", files / "pendulum.xml", "--json"))["modes"]
     assert [row["rad_per_s"] for row in found] == pytest.approx([np.sqrt(9.81 / inertia)], rel=1e-9)
