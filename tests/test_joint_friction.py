@@ -78,6 +78,35 @@ def test_a_rotor_runs_down_in_a_straight_line_and_stops(preload):
     assert run.rate("rotor.angle") == pytest.approx([rate * (1.0 - 1.0 / stop), 0.0], abs=1e-12)
 
 
+def test_friction_known_as_one_torque_is_that_torque_whatever_presses_the_pin():
+    """I w' = -tau, under a weight that would press with mu r m g besides."""
+    inertia, rate, torque = 0.05, 10.0, 0.02
+    law = pl.DryFriction(mu_static=1.0, mu_kinetic=1.0)
+    system = pl.System("rotor", gravity=(0, -G))
+    system.add("rotor", pl.RigidBody(mass=1.0, inertia=inertia),
+               joint=pl.Revolute(rate=rate, friction=pl.JointFriction(law, radius=1.0, preload=torque, pressed=False)))  # fmt: skip
+    run = pl.simulate(system, 30.0, save=[1.0, 30.0])
+    assert instants(run, "sticks") == pytest.approx([inertia * rate / torque], abs=INSTANT)
+    assert np.all(run.values["joint_load"] == torque) and not run.warnings
+    with pytest.raises(pl.ModelError, match="guide must be left out with pressed=False"):
+        pl.JointFriction(law, radius=1.0, preload=torque, pressed=False, guide=0.1)
+
+
+def test_friction_resists_the_way_a_joint_slides_after_an_impact_elsewhere():
+    """The arm falls with its friction along -1 as the forearm strikes its stop."""
+    rub = pl.JointFriction(pl.DryFriction(mu_static=0.01, mu_kinetic=0.01), radius=1.0, preload=1.0)
+    stops = pl.Limits(low=-0.2, high=0.2, normal=pl.Impulsive(restitution=0.0))
+    link = pl.RigidBody(mass=1.0, inertia=(0.1, 0.1, 0.1), com=(0.3, 0, 0), tip=(0.5, 0, 0))
+    system = pl.System("arm", gravity=(0, 0, -G))
+    arm = system.add("arm", link, joint=pl.Revolute(axis="y", friction=rub))
+    system.add("fore", link, joint=pl.Revolute(axis="y", friction=rub, limits=stops), on=arm.tip)
+    run = pl.simulate(system, 1.0, save=0.01)
+    assert len(run.contacts) >= 2 and not run.warnings
+    rates = np.column_stack([run.rate("arm.angle"), run.rate("fore.angle")])
+    moves = np.abs(rates) > 1e-6  # rad/s; a joint that rests on its stop has a rate of the size of errors of the run
+    assert np.count_nonzero(moves) > 100 and np.all((run.values["joint_friction"] * rates)[moves] < 0.0)
+
+
 def test_a_pendulum_on_a_thick_pin_solves_for_the_load_that_its_friction_changes():
     """A row is held against Newton's laws by hand: the load N of the quadratic that friction and reaction make together."""
     mass, arm, inertia, radius, mu = 2.0, 0.5, 0.1, 0.1, 0.6

@@ -10,8 +10,8 @@ from pliant.cli.app import app
 from pliant.model.system import BODIES
 from pliant.scope import foreign_model, not_yet
 
-NAMES = ["Plate", "Shell", "Cable", "Rope", "CurvedBeam", "TaperedBeam", "Belt", "Box", "Mesh", "Solid", "read_urdf", "load_urdf",
-         "from_urdf", "URDF", "load_mjcf", "read_sdf", "import_fe", "read_nastran", "Fluid"]  # fmt: skip
+NAMES = ["Plate", "Shell", "Cable", "Rope", "CurvedBeam", "TaperedBeam", "Belt", "Box", "Mesh", "Solid", "read_sdf",
+         "SDF", "import_fe", "read_nastran", "Fluid"]  # fmt: skip
 URDF = """<?xml version="1.0"?>
 <!-- an <mujoco> arm -->
 <robot name="arm"><link name="base"/></robot>
@@ -23,6 +23,13 @@ def test_a_name_that_one_would_try_answers_with_the_nearest_way_and_does_not_exi
     with pytest.raises(AttributeError, match=rf"module 'pliant' has no attribute '{name}': .* yet; .*"):
         getattr(pl, name)
     assert not hasattr(pl, name) and name not in dir(pl) and name not in pl.__all__
+
+
+@pytest.mark.parametrize(("name", "known"), [("load_urdf", "read_urdf"), ("URDF", "read_urdf"), ("load_mjcf", "read_mjcf")])
+def test_a_name_of_what_exists_by_another_name_answers_with_that_name(name, known):
+    with pytest.raises(AttributeError, match=rf"module 'pliant' has no attribute '{name}': .*pl\.{known}\(path\)"):
+        getattr(pl, name)
+    assert hasattr(pl, known)
 
 
 def test_other_unknown_names_are_unknown_as_in_any_module():

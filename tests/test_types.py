@@ -41,7 +41,13 @@ def test_every_class_that_is_returned_has_a_public_name():
     missing = {}
     for public, thing in PUBLIC.items():
         for name, text in ({} if isinstance(thing, type) and issubclass(thing, INSIDE) else annotations(thing)).items():
-            own = vars(sys.modules[thing.__module__]) if hasattr(thing, "__module__") else {}
+            kinds = [*getattr(thing, "__mro__", ())[::-1], thing]  # each annotated with the names of its own module
+            own = {
+                name: one
+                for kind in kinds
+                if hasattr(kind, "__module__")
+                for name, one in vars(sys.modules[kind.__module__]).items()
+            }
             for word in re.findall(r"(?<![\w.'\"])[A-Z]\w*", text):
                 found = own.get(word, classes.get(word))
                 if isinstance(found, type) and found.__module__.startswith("pliant.") and id(found) not in known:

@@ -17,6 +17,9 @@ from pliant.ensemble.ensemble import ensemble
 from pliant.ensemble.keep import ExtremesOf, ValuesAt
 from pliant.equations import equations
 from pliant.errors import ModelError, PliantError, SolveError, StepError, UnknownNameError
+from pliant.exchange.elastic_link import elastic_link
+from pliant.exchange.mjcf import read_mjcf
+from pliant.exchange.urdf import read_urdf
 from pliant.files import dump_model, load_model, loads_model
 from pliant.integrate.methods.method import (
     DOP853,
@@ -328,6 +331,7 @@ __all__ = [
     "deg",
     "denoc",
     "dump_model",
+    "elastic_link",
     "ensemble",
     "equations",
     "equilibrium",
@@ -354,6 +358,8 @@ __all__ = [
     "player",
     "plot",
     "quantise",
+    "read_mjcf",
+    "read_urdf",
     "report",
     "saturate",
     "section_forces",

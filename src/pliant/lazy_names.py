@@ -53,9 +53,9 @@ class LazyNames(ModuleType):
 
 
 def _unknown(module: str, name: str) -> AttributeError:
-    from pliant.scope import not_yet
+    from pliant.scope import by_another_name, not_yet
 
     words = f"module {module!r} has no attribute {name!r}"
-    if answer := not_yet(name):
+    if answer := not_yet(name) or by_another_name(name):
         return AttributeError(f"{words}: {answer}", name=name)  # without obj: Python would suggest a name of similar spelling
     return AttributeError(words)

@@ -10,7 +10,7 @@ _LINK_BY_LINK = (
     "a beam, its joint is revolute, prismatic, weld or free, and its origin a frame of its parent (`on`); docs/scope.md has a table"
 )
 
-# Each answer, by the words in names that ask for it: pl.Plate and pl.KirchhoffPlate, pl.read_urdf and pl.URDF.
+# Each answer, by the words in names that ask for it: pl.Plate and pl.KirchhoffPlate, pl.read_sdf and pl.SDF.
 _ANSWERS = {
     "plate plates shell shells membrane": f"plates and shells are not supported yet; {_BODIES}; a narrow strip is a pl.Beam",
     "solid solids brick tetrahedron": f"elastic solids are not supported yet; {_BODIES}",
@@ -21,8 +21,6 @@ _ANSWERS = {
         "pl.segmented(beam, n), and one without is a strut that only pulls: system.strut(..., force=lambda length, rate: ...)"
     ),
     "belt chain": "belts and chains are not supported yet; a belt between two pulleys is a gear: system.close(name, 'gear', ...)",
-    "urdf xacro": f"URDF files cannot be read yet; {_LINK_BY_LINK}",
-    "mjcf mujoco": f"MJCF files of MuJoCo cannot be read yet; {_LINK_BY_LINK}",
     "sdf sdformat": f"SDF files cannot be read yet; {_LINK_BY_LINK}",
     "fe fem fea nastran abaqus ansys mnf bdf superelement": (
         "finite-element models cannot be imported yet; pliant meshes straight beams itself (pl.ElementModes), and takes computed "
@@ -35,7 +33,19 @@ _ANSWERS = {
     ),
     "fluid water wind": "fluids are not supported yet; air resists a beam by pl.AirDrag, and any force is a formula: system.force",
 }
+# What pliant has by another name.
+_OTHER_NAMES = {
+    "urdf xacro": (
+        "a URDF file is read by pl.read_urdf(path), and by commands such as `pliant check` if its name ends in .urdf (a xacro file "
+        "must be expanded first); `pliant new` writes a model file"
+    ),
+    "mjcf mujoco": (
+        "an MJCF file of MuJoCo is read by pl.read_mjcf(path), and by commands such as `pliant check` if its name ends in .xml; "
+        "`pliant new` writes a model file"
+    ),
+}
 _BY_WORD = {word: answer for words, answer in _ANSWERS.items() for word in words.split()}
+_OTHER_BY_WORD = {word: answer for words, answer in _OTHER_NAMES.items() for word in words.split()}
 _ROOTS = {"robot": "urdf", "mujoco": "mjcf", "mujocoinclude": "mjcf", "sdf": "sdf"}  # first elements of XML files
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
@@ -44,8 +54,17 @@ _BEFORE_ROOT = re.compile(r"\s+|<\?.*?\?>|<!--.*?-->|<!(?!--)[^>]*>", re.DOTALL)
 
 
 def not_yet(name: str) -> str | None:
-    """The answer to a name such as Plate or read_urdf; None if nothing is known about it."""
-    return next((_BY_WORD[word] for word in map(str.lower, _WORD.findall(name)) if word in _BY_WORD), None)
+    """The answer to a name such as Plate or read_sdf, of what pliant does not have; None if nothing is known about it."""
+    return _answer(name, _BY_WORD)
+
+
+def by_another_name(name: str) -> str | None:
+    """The answer to a name such as load_urdf, of what pliant has by another name; None if nothing is known about it."""
+    return _answer(name, _OTHER_BY_WORD)
+
+
+def _answer(name: str, known: dict[str, str]) -> str | None:
+    return next((known[word] for word in map(str.lower, _WORD.findall(name)) if word in known), None)
 
 
 def foreign_model(text: str) -> str | None:
@@ -55,5 +74,9 @@ def foreign_model(text: str) -> str | None:
         begin = found.end()
     if not (root := _ROOT.match(text, begin)):
         return None
-    known = not_yet(_ROOTS.get(root[1], ""))
-    return known or f"must be a model file in YAML, got XML (<{root[1]}>); `pliant new` writes an example"
+    kind = _ROOTS.get(root[1], "")
+    return (
+        by_another_name(kind)
+        or not_yet(kind)
+        or f"must be a model file in YAML, got XML (<{root[1]}>); `pliant new` writes an example"
+    )

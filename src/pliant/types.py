@@ -9,6 +9,8 @@ from pliant.analysis.operating_point import OperatingPoint
 from pliant.equations.derive import Equations
 from pliant.equations.matrices import Group
 from pliant.equations.symbolic import Symbolic
+from pliant.exchange.elastic_link import ElasticLink
+from pliant.exchange.robot import Robot
 from pliant.files import Model, RunSettings
 from pliant.integrate.methods.method import Method
 from pliant.model.body import Body, Length
@@ -49,10 +51,10 @@ from pliant.study.fit.fitted import Compared
 __all__ = [
     "Accelerations", "AnySystem", "ArrayOf", "Axis", "Body", "BodyDrawing", "BodyHandle", "BristleLaw", "ClearanceJoint", "Closure",
     "Compared", "Condition", "ContactDerivative", "ContactDrawing", "ContactPair", "ContactRecord", "ContactTable",
-    "CutJoint", "Differentiated", "DifferentiatedContact", "DifferentiatedRun", "Drawing", "Drive", "Efforts", "Equations",
-    "EventDerivative", "EventRecord", "Every", "Expression", "Extremes", "Field", "FinalState", "FramePath",
+    "CutJoint", "Differentiated", "DifferentiatedContact", "DifferentiatedRun", "Drawing", "Drive", "Efforts", "ElasticLink",
+    "Equations", "EventDerivative", "EventRecord", "Every", "Expression", "Extremes", "Field", "FinalState", "FramePath",
     "FrequencyResponse", "FrictionLaw", "Group", "InverseProblem", "Joint", "LedgerDerivative", "Length", "Link", "Method",
     "Model", "Motion", "MotorDrive", "MovedMechanism", "NaturalModes", "NormalLaw", "NotebookPage", "Number", "Numbers",
     "Observation", "OngoingContact", "OperatingPoint", "OwnState", "PointForce", "PointMoment", "Reaction", "RestingContact",
-    "RunSettings", "Sampled", "SavedRun", "SegmentedBeam", "Strut", "Symbolic", "Undefined", "Vector",
+    "Robot", "RunSettings", "Sampled", "SavedRun", "SegmentedBeam", "Strut", "Symbolic", "Undefined", "Vector",
 ]  # fmt: skip

@@ -26,7 +26,16 @@ def check(file: ModelArgument, settings: Set = None, includes_outside: IncludesO
     warnings = [*(left[2] if left is not None else ()), *implausible(model.system)]
     if as_json:
         loops = {} if left is None else {"with_loops_closed": left[0], "implied_closures": list(left[1])}
-        write_json({"ok": True, **model_data(model), **loops, "unused_definitions": list(model.unused), "warnings": warnings})
+        write_json(
+            {
+                "ok": True,
+                **model_data(model),
+                **loops,
+                "unused_definitions": list(model.unused),
+                "not_used": list(getattr(model.system, "unused", ())),
+                "warnings": warnings,
+            }
+        )
         return
     say(model.system)
     if left is not None:

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from pliant.results.result import Result
 
 NOT_CLOSED = "residual must come to 0"  # of a message about a loop
+ROBOT_FILES = (".urdf", ".xml")
 OF_SMALL_LENGTHS = 10.0  # m: a mechanism drawn in mm or cm hardly has parts of this length
 
-ModelArgument = Annotated[Path, typer.Argument(metavar="MODEL.yaml", help="The model file.")]
+ModelArgument = Annotated[Path, typer.Argument(metavar="MODEL.yaml", help="The model file, or a robot as URDF or MJCF.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the report as JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress bar and no report.")]
 
@@ -53,14 +54,23 @@ TEnd = Annotated[
 
 
 def load_model(file: Path, includes_outside: bool = False, settings: Sequence[str] | None = None) -> Model:
-    """Load a model file; settings: the values of --set."""
+    """Load a model file, or a robot (URDF or MJCF); settings: the values of --set."""
     from pliant import files
 
+    if file.suffix.lower() in ROBOT_FILES:
+        from pliant.exchange.robot_files import load_robot
+
+        if settings:
+            stop(WRONG, f"--set: must be left out for a robot file, which defines no numbers by name, got {settings[0]!r}")
+        return load_robot(file)
     return files.load_model(file, includes_outside, read_settings(settings or ()))
 
 
 def say_unused(model: Model, err: bool = False) -> None:
     """Tell of definitions that nothing reads: a slip, as a formula with a number in the place of the name."""
+    not_used: Sequence[str] = getattr(model.system, "unused", ())  # of a robot file
+    for sentence in not_used:
+        say(f"not used: {sentence}", err=err)
     if model.unused:
         one = len(model.unused) == 1
         say(f"note: {', '.join(model.unused)} under define {'is' if one else 'are'} used nowhere in the file", err=err)

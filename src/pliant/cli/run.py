@@ -109,12 +109,14 @@ def _report(result: Result, target: Path, quiet: bool, as_json: bool) -> None:
 
 
 def settings_of(model: Model, file: Path, t_end: float | None) -> RunSettings:
-    if model.run is None:
-        stop(WRONG, f"{file}: run must be given (t_end and method), got no run section")
+    from pliant.files import RunSettings
+
     if t_end is None:
+        if model.run is None:
+            stop(WRONG, f"{file}: run must be given (t_end and method), got no run section")
         return model.run
     try:
-        return replace(model.run, t_end=t_end)
+        return RunSettings(t_end=t_end) if model.run is None else replace(model.run, t_end=t_end)
     except ModelError as trouble:
         stop(WRONG, f"--t-end: {trouble}")
 

@@ -138,6 +138,7 @@ HOLLOW = (Bore, Socket)  # shapes around what they touch
 
 Touching = Point | Sphere | Capsule | Pin
 Against = Plane | Point | Sphere | Bore | Socket
+Shape = Touching | Against
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,8 @@ class JointFriction:
     """Friction between the two surfaces of a joint, pressed by the reaction across the free motion and by a preload.
 
     The law gets the slip of the surfaces in m/s: the rate of a sliding joint, or radius times the rate of a turning joint. A guide
-    (of a slide, or of a pin in two bearings) also carries a couple across its axis, by forces at its two ends.
+    (of a slide, or of a pin in two bearings) also carries a couple across its axis, by forces at its two ends. pressed=False: the
+    preload alone presses, as where friction is known as one torque or force.
     """
 
     law: FrictionLaw | BristleLaw
@@ -27,6 +28,7 @@ class JointFriction:
     radius: float | None = None  # of the pin or the ball, m
     preload: float = 0.0  # constant normal force besides the reaction, N
     guide: float | None = None  # length that carries a couple, centred on the body's origin (on frame a of a closure), m
+    pressed: bool = True  # whether the joint's own reaction presses, besides the preload
 
     def __post_init__(self) -> None:
         part = "JointFriction"
@@ -36,6 +38,9 @@ class JointFriction:
         object.__setattr__(self, "preload", check.not_negative(part, "preload", self.preload, "N"))
         if self.guide is not None:
             object.__setattr__(self, "guide", check.positive(part, "guide", self.guide, "m"))
+        check.instance(part, "pressed", self.pressed, bool, "True or False")
+        if not self.pressed and self.guide is not None:
+            raise ModelError.of(part, "guide", "must be left out with pressed=False, because it acts by the reaction", self.guide)
 
     def check_fits(self, part: str, field: str, surfaces: str) -> None:
         """Refuse fields that a surface of this kind does not use, and require those it needs."""

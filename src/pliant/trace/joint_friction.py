@@ -94,8 +94,9 @@ class Rubbing:
         return self.law.force(self.joint.speed, normal) if isinstance(self.law, CustomFriction) else normal
 
     def rubber(self, reaction: Wrench, bodies: Sequence[Pose]) -> Rubber:
-        parts, proportional = pressing(self.joint, reaction, bodies), not isinstance(self.law, CustomFriction)
-        return Rubber(self.unknowns, self.direction, self.size, proportional, self.joint.friction.preload, parts)
+        friction, proportional = self.joint.friction, not isinstance(self.law, CustomFriction)
+        parts = pressing(self.joint, reaction, bodies) if friction.pressed else ()
+        return Rubber(self.unknowns, self.direction, self.size, proportional, friction.preload, parts)
 
     def holder(self, number: int) -> Holder:
         """number: the index of this joint among those with friction."""

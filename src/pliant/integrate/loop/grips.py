@@ -167,6 +167,14 @@ def _log_changes(run: Any) -> None:
                 log(run, run.t, edge if sticks else edge + 1, -1)
 
 
+def let_slide(run: Any, joint: int) -> None:
+    """Let a joint slide, if exact with friction along +1: the state in which its events are measured for `begin_grip`."""
+    if _is_exact(run, joint):
+        _slide(run, joint, 1.0)
+    else:
+        _set(run, joint, SLIDES)
+
+
 def begin_grip(run: Any, joint: int, still: float) -> None:
     """Initialise a joint, with its events measured as if it slid; it may stick if its slip is below `still`, m/s."""
     edge, g = _edge(run, joint), floats(run.g_try, run.n_events)

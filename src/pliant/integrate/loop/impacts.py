@@ -15,7 +15,7 @@ import math
 from typing import Any
 
 from pliant.codegen.loop_language import floats, ints
-from pliant.integrate.loop.grips import BLOCKED, begin_grip, close_grip, settle_grips
+from pliant.integrate.loop.grips import BLOCKED, begin_grip, close_grip, let_slide, settle_grips
 from pliant.integrate.loop.kernels import call_kernel
 from pliant.integrate.loop.pairs import observe_contacts, of_pair, pair_number, pair_place, touch
 from pliant.integrate.loop.phases import (
@@ -346,6 +346,8 @@ def _judge_slips(run: Any, still: float) -> None:
     for k in range(run.n_pairs):
         if is_closed(run, k):
             close_grip(run, k)
+    for j in range(run.n_joints):
+        let_slide(run, run.n_pairs + j)
     call_kernel(run.events_closed, run.t, run.y, run.p, run.g_try, run.work)
     for j in range(run.n_joints):
         begin_grip(run, run.n_pairs + j, still)

@@ -1,0 +1,1 @@
+"""Files of other tools: robots as URDF and MJCF."""
