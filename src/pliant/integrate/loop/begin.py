@@ -24,8 +24,25 @@ MOMENT = 1e-7  # s: interval over which the acceleration of a gap is measured
 
 def begin(run: Any) -> None:
     """Initialise events, flags and contacts at the present state; p has all contacts open and all flags cleared."""
-    if run.n_events == 0:
+    _settle(run)
+    if run.n_events > 0:
+        _begin_events(run)
+        _settle(run)  # sensors may measure the forces of contacts that are closed by now
+
+
+def _settle(run: Any) -> None:
+    """Put filters of sensors into equilibrium with what the sensors measure."""
+    if run.settle == 0:
         return
+    call_kernel(run.settle, run.t, run.y, run.p, run.own_new, run.work)
+    which, found = ints(run.settles, run.n_own), floats(run.own_new, run.n_own)
+    own = floats(run.y + 8 * run.first_own, run.n_own)
+    for i in range(run.n_own):
+        if which[i] != 0:
+            own[i] = found[i]
+
+
+def _begin_events(run: Any) -> None:
     if run.events_open != 0:
         round_off(run, run.events_open, run.n_events, run.noise, run.g_low, run.g_high)
     _set_flags(run)
