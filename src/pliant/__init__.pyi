@@ -109,12 +109,14 @@ from pliant.model.reduction import CraigBampton, FreeModes
 from pliant.model.rigid import Payload, RigidBody
 from pliant.model.section import Section
 from pliant.model.segmented import segmented
+from pliant.model.sensor import Accelerometer, Encoder, ForceSensor, Gyro, StrainGauge
 from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, PiecewiseLinear, PiecewiseSmooth, Prescribed
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
 from pliant.results.ledger import Ledger
 from pliant.results.result import Result
 from pliant.run.inverse import inverse_dynamics
+from pliant.run.noisy import noisy
 from pliant.run.prepare import Compiled, absolute_coordinates, clear_compiled, compile_system
 from pliant.run.save_times import every
 from pliant.run.simulate import simulate
@@ -165,6 +167,7 @@ __all__ = [
     "RK4",
     "RKF45",
     "STEEL",
+    "Accelerometer",
     "AirDrag",
     "Ambrosio",
     "Auto",
@@ -193,6 +196,7 @@ __all__ = [
     "DormandPrince",
     "DryFriction",
     "ElementModes",
+    "Encoder",
     "Equilibrium",
     "Exact",
     "Experiment",
@@ -201,6 +205,7 @@ __all__ = [
     "Fit",
     "FixedHuntCrossley",
     "Flores",
+    "ForceSensor",
     "Formula",
     "Frame",
     "FrameJacobian",
@@ -212,6 +217,7 @@ __all__ = [
     "Gonthier",
     "GonthierFriction",
     "Grid",
+    "Gyro",
     "HerbertMcWhannell",
     "Hertz",
     "HuGuo",
@@ -272,6 +278,7 @@ __all__ = [
     "Spring",
     "StepError",
     "SteppedRun",
+    "StrainGauge",
     "Stribeck",
     "System",
     "TelescopicBeam",
@@ -323,6 +330,7 @@ __all__ = [
     "log",
     "maximum",
     "minimum",
+    "noisy",
     "open_sweep",
     "optimise",
     "page",

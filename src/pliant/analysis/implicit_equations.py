@@ -317,7 +317,7 @@ class ImplicitEquations(Trace):
             "joint_rate": (),
             "strut": tuple(self.system.struts),
             "motor": tuple(self.system.motors),
-            "sensor": tuple(self.system.channels),
+            "channel": tuple(self.system.channels),
         }
 
     # ---- numbers

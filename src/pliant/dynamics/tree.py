@@ -205,7 +205,8 @@ class RememberedTree:
         parts = [*system.links.values(), *system.frames(), *system.cut_joints.values(), *system.motors.values(),
                  *system.sensors.values()]  # fmt: skip
         held = [closure.coordinates for closure in system.closures.values()]
-        rest = (len(system.links), len(system.cut_joints), len(system.motors), tuple(system.sensors), repr(system.gravity), held, repr(frames))
+        counts = (len(system.links), len(system.cut_joints), len(system.motors))
+        rest = (counts, tuple(system.sensors), repr(system.gravity), held, repr(frames))
         known: dict[int, Integrated] = {}
         last = self._last  # another thread may replace it
         if last is not None:

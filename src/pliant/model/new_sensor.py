@@ -199,6 +199,5 @@ def _stays_in_plane(link: Link) -> bool:
         if motion.kind == BALL or (motion.kind != ROTATION and motion.axis[2] != 0.0):
             return False
         turns += [motion.axis] if motion.kind == ROTATION else []
-    modes = link.body.mode_sets if isinstance(link.body, Beam) else ()
-    flat = all(direction_of(own) in ("y", "axial") for own in modes) and not any(label.startswith("z") for label in link.mode_labels)
+    flat = all(label.startswith(("y", "axial")) for label in link.mode_labels)
     return flat and all(axis[0] == axis[1] == 0.0 for axis in turns)

@@ -288,6 +288,11 @@ class ForceSensor(Sensor):
 SENSORS: tuple[type[Sensor], ...] = (StrainGauge, Encoder, Accelerometer, Gyro, ForceSensor)
 
 
+def is_noisy(sensor: Sensor) -> bool:
+    """Whether its noise is anything but the number 0."""
+    return not isinstance(sensor.noise, float) or sensor.noise != 0.0
+
+
 def _check_axes(part: str, axes: object) -> None:
     if not isinstance(axes, str) or not axes or any(axis not in AXES for axis in axes) or len(set(axes)) < len(axes):
         raise ModelError.of(part, "axes", "must be letters out of x, y, z, each once, such as 'xy'", axes)

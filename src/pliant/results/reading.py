@@ -1,7 +1,7 @@
 """One grammar to read whatever has the quantities of a result: a Result, an Observation, an Equilibrium, an ensemble, a sweep.
 
-x["arm.angle"] is a coordinate, a state of the user's own or a sensor, x["tip_position"] a whole quantity, and x["tip_position", "arm"] and
-x["tip_position", "arm", "x"] are what it has at these labels.
+x["arm.angle"] is a coordinate, a state of the user's own or a reading of a sensor, x["tip_position"] a whole quantity, and
+x["tip_position", "arm"] and x["tip_position", "arm", "x"] are what it has at these labels.
 """
 
 from __future__ import annotations

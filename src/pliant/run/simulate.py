@@ -315,7 +315,7 @@ class Run:
 
         self.compiled, self.traced, self.t_end, self.stages = compiled, compiled.traced, t_end, stages
         self.times, self.batch = times, 0  # the pieces of time in the loop, counted by calls
-        settling = settling_of(compiled, state)
+        self.settling = settling_of(compiled, state)
         if state is not None:
             motion = [label for owner in self.traced.states[:2] for label in owner.labels]
             state = state.fitted(self.traced.labels_of_y, self.traced.y0, motion)
@@ -349,7 +349,7 @@ class Run:
             observed=observed_of(compiled, self.at_hand),
             phases=phases_of(compiled, method),
             updates=self.sampling.updates,
-            settling=settling,
+            settling=self.settling,
             on_phase=(lambda: stages.say(self.contacts.words)) if stages.heard else None,
             stages=stages,
             max_steps=MAX_STEPS if max_steps is None else max_steps,

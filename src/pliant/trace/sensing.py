@@ -41,7 +41,7 @@ def _acceleration(here: Signals, name: str, sensor: Any, part: str) -> list[Scal
     place = here.tree.place(sensor.at)
     pose = place_pose(here.tree, place, poses(here.tree, here.q), here.q)
     twist = place_twist(here.tree, place, twists(here.tree, here.q, here.v), here.q, here.v)
-    x, y, z = here.changing(pose.rotation.out(twist.velocity), part)
+    x, y, z = here.changing(pose.rotation.out(twist.velocity), part, name)
     return _along(sensor, pose.rotation.into(sub((x, y, z), here.tree.gravity)))
 
 
@@ -52,10 +52,10 @@ def _turning(here: Signals, name: str, sensor: Any, part: str) -> list[Scalar]:
 
 def _force(here: Signals, name: str, sensor: Any, part: str) -> list[Scalar]:
     if sensor.touching:
-        force, friction = here.contact_force(sensor.of, part)
+        force, friction = here.contact_force(sensor.of, part, name)
         return [force, *_along(sensor, friction)]
     number = here.tree.index(sensor.of)
-    moment, force = here.reaction(number, part)
+    moment, force = here.reaction(number, part, name)
     if sensor.expressed == "body":
         turn = poses(here.tree, here.q)[number].rotation
         moment, force = turn.into(moment), turn.into(force)

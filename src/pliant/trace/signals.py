@@ -214,25 +214,25 @@ class Signals:
             self._measured |= dict(zip(self.system.sensors[name].channels(name), measured(self, name, part), strict=True))
         return self._measured[channel]
 
-    def changing(self, vector: Sequence[Scalar], part: str) -> list[Scalar]:
-        """The rate of a function of time and motion, as its accelerations make it."""
-        raise self._too_early(part, "an accelerometer")
+    def changing(self, vector: Sequence[Scalar], part: str, name: str) -> list[Scalar]:
+        """The rate of a function of time and motion, as its accelerations make it. name: of the sensor that reads it."""
+        raise self._too_early(part, name)
 
-    def reaction(self, number: int, part: str) -> Wrench:
+    def reaction(self, number: int, part: str, name: str) -> Wrench:
         """(moment about the body's origin, force) of the joint that carries a body, on the body, in world axes."""
-        raise self._too_early(part, "the force of a joint")
+        raise self._too_early(part, name)
 
-    def contact_force(self, name: str, part: str) -> tuple[Scalar, Vec]:
+    def contact_force(self, pair: str, part: str, name: str) -> tuple[Scalar, Vec]:
         """(normal force, friction in world axes) of a contact pair."""
-        raise self._too_early(part, "the force of a contact")
+        raise self._too_early(part, name)
 
     @staticmethod
-    def _too_early(part: str, what: str) -> ModelError:
+    def _too_early(part: str, name: str) -> ModelError:
         rule = (
-            f"must not read {what} directly, because it follows from the accelerations, and these from this formula: an algebraic "
-            "loop; give the sensor a low_pass, or read it in a state, an event or a sampled controller"
+            f"must not read sensor {name!r} directly, because its reading follows from the accelerations, and these from this "
+            "formula: an algebraic loop; give the sensor a low_pass, or read it in a state, an event or a sampled controller"
         )
-        return ModelError.of(part, "q", rule, what)
+        return ModelError.of(part, "q", rule, name)
 
     @property
     def own_rates(self) -> list[Scalar]:

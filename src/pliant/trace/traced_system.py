@@ -274,7 +274,7 @@ def labels_of(
         "joint_rate": tuple(name for c in system.cut_joints.values() for name in c.rates),
         "strut": tuple(system.struts),
         "motor": tuple(system.motors),
-        "sensor": tuple(system.channels),
+        "channel": tuple(system.channels),
     }
 
 

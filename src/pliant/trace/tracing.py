@@ -363,19 +363,19 @@ class Trace(Signals):
         accelerations, loads = self.forward.accelerations, self.applied.outer
         return reactions(self.tree, self.q, self.v, accelerations, self.bodies, loads, self.closing)
 
-    def changing(self, vector: Sequence[Scalar], part: str) -> list[Scalar]:
+    def changing(self, vector: Sequence[Scalar], part: str, name: str) -> list[Scalar]:
         if not self.moved:
-            return super().changing(vector, part)
+            return super().changing(vector, part, name)
         clocked = ca.vertcat(self.t_column, self.motion_column)
         return self.tracer.directional(vector, clocked, self.tracer.column([1.0, *self.motion_rates]))
 
-    def reaction(self, number: int, part: str) -> Wrench:
-        return self.inboard[number] if self.moved else super().reaction(number, part)
+    def reaction(self, number: int, part: str, name: str) -> Wrench:
+        return self.inboard[number] if self.moved else super().reaction(number, part, name)
 
-    def contact_force(self, name: str, part: str) -> tuple[Scalar, Vec]:
+    def contact_force(self, pair: str, part: str, name: str) -> tuple[Scalar, Vec]:
         if not self.moved:
-            return super().contact_force(name, part)
-        contact = self.contacts[[pair.name for pair in self.pairs].index(name)]
+            return super().contact_force(pair, part, name)
+        contact = self.contacts[[own.name for own in self.pairs].index(pair)]
         return contact.force, contact.friction_vector
 
     def _solve_friction(self) -> None:
@@ -457,7 +457,8 @@ class Trace(Signals):
             elif not instant.python:
                 memory = holds.memory_of(controller.name)
                 seen = self.seen(f"sampled {controller.name!r}")
-                outputs = run_update(controller, controller.update, (self.t, *seen, measured), memory)
+                sampled = measured.with_noise(self.system, controller, self.t)
+                outputs = run_update(controller, controller.update, (self.t, *seen, sampled), memory)
                 new = {name: self._scalar(x) for name, x in memory.items()}
                 holds.put(controller.name, [self._scalar(x) for x in outputs], new)
             else:
@@ -636,9 +637,7 @@ class Trace(Signals):
         p = self.p[self.places[JOINT_GRIPS]]
         return column, rub(self.tree, joints, p, bristles, symbols, first, (self.q, self.v, self.bodies), applied)
 
-    def _rubbers(
-        self, rubbing: Sequence[Rubbing], forward: Forward, outer: Sequence[BodyLoad], closures: Closures
-    ) -> list[Rubber]:
+    def _rubbers(self, rubbing: Sequence[Rubbing], forward: Forward, outer: Sequence[BodyLoad], closures: Closures) -> list[Rubber]:
         """Joints with friction, with the reactions that press them."""
         if not rubbing:
             return []

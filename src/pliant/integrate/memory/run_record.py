@@ -48,6 +48,7 @@ THROWN = 0.8
 # Columns of `touch`, the data of an ongoing contact; impulse and works are those of the pair when the contact began.
 BEGIN, ENTRY_SPEED, BEGIN_IMPULSE, BEGIN_LOST, BEGIN_RUBBED, PEAK_FORCE, PEAK_TIME, LET_GO_TIME, LET_GO_SPEED = range(9)
 TOUCH = 9
+SETTLING = 2  # times that filters of sensors are set at the start: first from zero, then once more, as they may depend on others
 # A pair at the start.
 JUDGED, GOES_ON = 0, 1  # closed if it touches; already closed in the run that is continued
 # Columns of `finished`: the pair's number, then the numbers of a contact's record.
