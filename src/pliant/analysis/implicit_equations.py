@@ -175,7 +175,7 @@ class ImplicitEquations(Trace):
         asked = inverse_dynamics(self.tree, self.q, self.v, self.a, self.applied.loads)
         along = self.input_values[len(self.signal_names) - len(asked) :]
         self.multipliers = self.tracer.scalars(self.closures.column) if self.closures.column.numel() else []
-        self.moved = True  # from here on, sensors may read what follows from accelerations
+        self.accelerated = True
         self.friction = self._joint_friction()
         residual = [f - tau - effort for f, tau, effort in zip(asked, self.applied.tau, along, strict=True)]
         self.residual = self._with_friction(residual)

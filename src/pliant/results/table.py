@@ -17,9 +17,9 @@ class Quantity:
 
 
 # Dimensions: coordinate = names of q, rate = names of v (they differ for balls only), body, axis, quaternion (its four parts),
-# source of work, pair of contact, row of a closure, drive, strut, motor, channel: readings of sensors; state: states of the user's
-# own; friction_joint, friction_rate: joints with friction and the rates along which it acts; joint_coordinate and joint_rate: of the
-# cut joints of formulation "augmented".
+# source of work, pair of contact, row of a closure, drive, strut, motor; channel: readings of sensors; state: states of the user's
+# own; friction_joint, friction_rate: joints with friction and the rates along which it acts; joint_coordinate and joint_rate: of
+# the cut joints of formulation "augmented".
 QUANTITIES = {
     quantity.name: quantity
     for quantity in (

@@ -222,7 +222,8 @@ class Trace(Signals):
         self.free_v = [k for k in range(len(self.tree.rates)) if k not in {c.v for c in self.prescribed}]
         n_q, n_v = len(self.free_q), len(self.free_v)
         self.state_column, state = self.tracer.symbols("y", n_q + n_v)
-        self.motion_column, self.moved = self.state_column, False
+        self.motion_column = self.state_column
+        self.accelerated = False  # whether accelerations are known, so that sensors may read what follows from them
         self.known: dict[int, Scalar] = {}
         self.held: list[Scalar] = []
         self.warnings: list[str] = []
@@ -325,7 +326,7 @@ class Trace(Signals):
         self.bristle_columns = (bristles, joint_bristles)
         self.closures = self.close(self.applied)
         self.forward, self.solved = self._solve_closures(self.closures, self._forward(self.applied))
-        self.moved = True  # from now on, formulas may read what follows from accelerations
+        self.accelerated = True
 
     def _collect_rates(self) -> None:
         """Powers of all sources, and derivatives of coordinates, rates, bristles, own states and sampled values."""
@@ -364,16 +365,16 @@ class Trace(Signals):
         return reactions(self.tree, self.q, self.v, accelerations, self.bodies, loads, self.closing)
 
     def changing(self, vector: Sequence[Scalar], part: str, name: str) -> list[Scalar]:
-        if not self.moved:
+        if not self.accelerated:
             return super().changing(vector, part, name)
         clocked = ca.vertcat(self.t_column, self.motion_column)
         return self.tracer.directional(vector, clocked, self.tracer.column([1.0, *self.motion_rates]))
 
     def reaction(self, number: int, part: str, name: str) -> Wrench:
-        return self.inboard[number] if self.moved else super().reaction(number, part, name)
+        return self.inboard[number] if self.accelerated else super().reaction(number, part, name)
 
     def contact_force(self, pair: str, part: str, name: str) -> tuple[Scalar, Vec]:
-        if not self.moved:
+        if not self.accelerated:
             return super().contact_force(pair, part, name)
         contact = self.contacts[[own.name for own in self.pairs].index(pair)]
         return contact.force, contact.friction_vector
@@ -417,10 +418,10 @@ class Trace(Signals):
 
     def _settled(self) -> list[Scalar]:
         """The user's own states, with filters in equilibrium with what their sensors measure now."""
-        found = dict(zip(self.system.states, self.own, strict=True))
+        found: dict[str, Scalar] = dict(zip(self.system.states, self.own, strict=True))
         for channel, sensor in self.system.channels.items():
-            found |= dict.fromkeys(sensor.rates(channel), 0.0)
-            found |= dict.fromkeys(sensor.settled(channel), self.measured(channel, f"sensor {channel!r}"))
+            now = self.measured(channel, f"sensor {channel!r}")
+            found |= {name: now if name in sensor.settled(channel) else 0.0 for name in sensor.rates(channel)}
         return list(found.values())
 
     def _step_limits(self) -> tuple[ca.SX, list[Scalar]]:
