@@ -190,7 +190,9 @@ def test_a_delay_is_exact_to_the_order_of_its_approximation(pade, error):
 def test_a_filter_starts_in_equilibrium_also_with_the_forces_of_contacts_that_are_closed_at_the_start():
     system = pl.System("box", gravity=(0.0, -G))
     box = system.add("box", pl.RigidBody(mass=2.0, inertia=0.1), joint=pl.Planar(position=(0.0, -2.0 * G / 1e5)))
-    pair = system.contact(points=box.root, against=pl.Plane(normal=(0.0, 1.0)), normal=pl.Linear(stiffness=1e5, restitution=0.5, mass=2.0))
+    pair = system.contact(
+        points=box.root, against=pl.Plane(normal=(0.0, 1.0)), normal=pl.Linear(stiffness=1e5, restitution=0.5, mass=2.0)
+    )
     system.sensor.force(pair, name="foot", low_pass=5.0)
     system.sensor.accelerometer(box.root, name="imu", low_pass=5.0, order=2)
     result = pl.simulate(system, 0.05, save=0.01)

@@ -46,7 +46,9 @@ def test_its_filter_starts_at_what_it_measures(kind):
     smooth = {"counts": None} if kind is pl.Encoder else {}
     result = pl.simulate(arm(kind, **FILTERED, **smooth), 0.01, save=[0.0, 0.01])
     plain, own = np.split(result["sensor"][0], 2)
-    assert own == pytest.approx(2.5 * plain + 0.3, rel=1e-3 if kind is pl.Encoder else 1e-12, abs=2e-3 if kind is pl.Encoder else 1e-12)
+    assert own == pytest.approx(
+        2.5 * plain + 0.3, rel=1e-3 if kind is pl.Encoder else 1e-12, abs=2e-3 if kind is pl.Encoder else 1e-12
+    )
 
 
 @over_all

@@ -28,7 +28,10 @@ WRONG = [
     (lambda s: s.sensor.strain_gauge("arm", at="tip"), r"at must be a finite number in m, got 'tip'"),
     (lambda s: s.sensor.strain_gauge("arm", side="front"), r"StrainGauge: side must be one of top, bottom.*got 'front'"),
     (lambda s: s.sensor.strain_gauge("arm", side="left", name="g"), r"sensor 'g': side must be a side that the modes .*got 'left'"),
-    (lambda s: s.sensor.strain_gauge("bare", name="g"), r"sensor 'g': at must be on a beam whose section has an outline.*got 'bare'"),
+    (
+        lambda s: s.sensor.strain_gauge("bare", name="g"),
+        r"sensor 'g': at must be on a beam whose section has an outline.*got 'bare'",
+    ),
     (lambda s: s.sensor.encoder("arm.angel"), r"of must be one of .*did you mean 'arm.angle'.*got 'arm.angel'"),
     (lambda s: s.sensor.encoder("block"), r"encoder sensor: joint must be the name of one coordinate.*has 3.*got 'block'"),
     (lambda s: s.sensor.encoder("arm", counts=0), r"Encoder: counts must be > 0, got 0"),
