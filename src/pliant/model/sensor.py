@@ -100,7 +100,7 @@ class Sensor:
         if self.delay != 0.0:
             rule = (
                 "must be given together with pade, the order of its approximation (3 is exact to 0.1 % as long as the signal turns "
-                "by less than 1.5 rad within the delay), because an exact one makes the equations delay differential equations; "
+                "by less than 1.4 rad within the delay), because an exact one makes the equations delay differential equations; "
                 "the delay of a sampled controller is exact"
             )
             raise ModelError.of(part, "delay", rule, self.delay)
