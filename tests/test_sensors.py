@@ -142,7 +142,8 @@ def test_an_encoder_of_a_motor_reads_its_rotor():
 
 def test_force_sensors_read_the_reactions_and_contact_forces_of_the_result():
     system, rod = pendulum(angle=-0.2)
-    pairs = system.contact(points=pl.Sphere(rod.tip, 0.05), against=pl.Plane(normal=(0.0, 1.0), point=(0.0, -0.5)), normal=pl.Hertz(stiffness=1e6),
+    floor = pl.Plane(normal="y", point=(0.0, -0.5))
+    pairs = system.contact(points=pl.Sphere(rod.tip, 0.05), against=floor, normal=pl.Hertz(stiffness=1e6),
                            friction=pl.Coulomb(mu=0.3, transition=0.01))  # fmt: skip
     system.sensor.force(rod, name="pin")
     system.sensor.force(rod, name="along", axes="xyz", expressed="body")
@@ -190,9 +191,7 @@ def test_a_delay_is_exact_to_the_order_of_its_approximation(pade, error):
 def test_a_filter_starts_in_equilibrium_also_with_the_forces_of_contacts_that_are_closed_at_the_start():
     system = pl.System("box", gravity=(0.0, -G))
     box = system.add("box", pl.RigidBody(mass=2.0, inertia=0.1), joint=pl.Planar(position=(0.0, -2.0 * G / 1e5)))
-    pair = system.contact(
-        points=box.root, against=pl.Plane(normal=(0.0, 1.0)), normal=pl.Linear(stiffness=1e5, restitution=0.5, mass=2.0)
-    )
+    pair = system.contact(points=box.root, against=pl.Plane(normal="y"), normal=pl.Linear(stiffness=1e5, restitution=0.5, mass=2.0))
     system.sensor.force(pair, name="foot", low_pass=5.0)
     system.sensor.accelerometer(box.root, name="imu", low_pass=5.0, order=2)
     result = pl.simulate(system, 0.05, save=0.01)

@@ -111,9 +111,11 @@ def test_modal_damping_by_a_parameter_damps_as_its_number_does():
 
 
 # Given by runs and analyses, or arguments of these: no part of a model.
-NO_PARTS = {"Campbell", "Cases", "Compiled", "Constraint", "Denoc", "Equilibrium", "Experiment", "ExtremesOf", "Fit", "FrameJacobian",
-            "GibbsAppellIntegrals", "Grid", "Largest", "Ledger", "Linearisation", "Optimum", "Report", "Result", "Sample",
-            "Sensitivities", "SteppedRun", "ValuesAt", "System"}  # fmt: skip
+NO_PARTS = {
+    "Campbell", "Cases", "Compiled", "Constraint", "Denoc", "Equilibrium", "Experiment", "ExtremesOf", "Fit", "FrameJacobian",
+    "GibbsAppellIntegrals", "Grid", "Largest", "Ledger", "Linearisation", "Optimum", "Report", "Result", "Sample",
+    "Sensitivities", "SteppedRun", "ValuesAt", "System",
+}  # fmt: skip
 
 
 def test_every_public_class_with_numbers_has_an_example():
