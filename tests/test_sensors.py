@@ -276,6 +276,27 @@ def test_equilibria_stepped_runs_and_observations_have_readings():
     assert run.observe()["imu.y"] == pytest.approx(whole["imu.y"][-1], abs=1e-8)
 
 
+def test_inverse_dynamics_have_readings_and_refuse_filters_where_nothing_is_integrated():
+    system, rod = pendulum()
+    system.sensor.force(rod, name="pin")
+    asked = pl.inverse_dynamics(system, {"rod.angle": lambda t: pl.sin(2.0 * t)}, 1.0)
+    assert asked["pin.moment z"] == pytest.approx(asked["effort"][:, 0], abs=1e-12)
+    fore = system.add("fore", pl.RigidBody.rod(length=0.5, mass=0.4), joint=pl.Revolute(), on=rod.tip)
+    system.sensor.gyro(fore.tip, name="gyro", low_pass=5.0)
+    moved = pl.inverse_dynamics(system, {"rod.angle": lambda t: pl.sin(2.0 * t)}, 1.0)
+    assert np.ptp(moved["gyro"]) > 0.1
+    with pytest.raises(pl.ModelError, match=r"filters of sensors.*got \['gyro.low_pass'\]"):
+        pl.inverse_dynamics(system, {"rod.angle": lambda t: t, "fore.angle": lambda t: t}, 1.0)
+
+
+def test_an_encoder_that_counts_has_no_slope():
+    system, rod = pendulum(angle=pl.Parameter("angle", 0.4))
+    system.sensor.encoder(rod, counts=100, name="counted")
+    system.sensor.encoder(rod, name="smooth")
+    done = pl.sensitivities(system, 0.2, ["angle"], of="sensor", save=[0.1, 0.2])
+    assert np.all(done.table["sensor"].values[:, 0] == 0.0) and np.all(done.table["sensor"].values[:, 1] != 0.0)
+
+
 @pytest.mark.parametrize("formulation", ["lagrange", "gibbs", "denoc", "gibbs_appell", "augmented"])
 def test_every_formulation_has_the_same_readings(formulation):
     system, rod = pendulum(rate=1.0)
