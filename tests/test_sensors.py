@@ -98,6 +98,35 @@ def test_an_accelerometer_follows_a_prescribed_motion():
     assert result["imu"] == pytest.approx(G - 9.0 * np.sin(3.0 * result.time), abs=1e-12)
 
 
+def test_two_accelerometers_at_the_pin_of_a_closed_loop_agree_in_the_world():
+    system = pl.System("four-bar", gravity=(0.0, -G))
+    crank = system.add("crank", pl.RigidBody.rod(0.1, 0.5), joint=pl.Revolute(angle=0.7))
+    coupler = system.add("coupler", pl.RigidBody.rod(0.3, 0.5), joint=pl.Revolute(angle=-0.6), on=crank.tip)
+    rocker = system.add("rocker", pl.RigidBody.rod(0.2, 0.5), joint=pl.Revolute(angle=1.2), on=system.ground.moved((0.3, 0.0)))
+    system.close("pin", "point", coupler.tip, rocker.tip)
+    for name, place in (("a", coupler.tip), ("b", rocker.tip)):
+        system.sensor.accelerometer(place, name=name)
+    result = pl.simulate(system, 0.3, save=0.05)
+    turned = {"a": result["crank.angle"] + result["coupler.angle"], "b": result["rocker.angle"]}
+    along = [np.exp(1j * angle) * (result[f"{name}.x"] + 1j * result[f"{name}.y"]) for name, angle in turned.items()]
+    assert along[0] == pytest.approx(along[1], abs=1e-11)
+
+
+def test_an_accelerometer_on_a_link_that_slides_out_is_the_derivative_of_its_velocity():
+    """By central differences, whose error falls with the square of the interval."""
+    link = pl.TelescopicBeam(length=0.7, section=pl.Section.rectangle(0.02, 0.01), material=pl.STEEL, modes=pl.Modes("cf", 1),
+                             extension=0.3, rate=0.1)  # fmt: skip
+    errors = []
+    for interval in (1e-4, 5e-5):
+        system = pl.System("arm", gravity=(0.0, -G))
+        arm = system.add("arm", link, joint=pl.Revolute(rate=0.5))
+        system.sensor.accelerometer(arm.tip, name="imu")
+        result = pl.simulate(system, 0.01, method=TIGHT, save=interval)
+        felt = np.gradient(result["tip_velocity", "arm"], result.time, axis=0)[1:-1, :2] + [0.0, G]
+        errors.append(np.max(np.abs(np.hypot(*felt.T) - np.hypot(result["imu.x"], result["imu.y"])[1:-1])))
+    assert errors[1] < 0.3 * errors[0] < 0.01
+
+
 def test_a_gyro_on_two_links_adds_their_rates_and_turns_with_its_frame():
     system, rod = pendulum()
     fore = system.add("fore", pl.RigidBody.rod(length=0.5, mass=0.4), joint=pl.Revolute(rate=2.0), on=rod.tip)
@@ -206,6 +235,16 @@ def test_a_run_that_continues_goes_on_with_the_states_of_filters():
     second = pl.simulate(system, 0.4, method=TIGHT, save=[0.4], start=first)
     assert second["s"][-1] == pytest.approx(whole["s"][-1], abs=1e-9)
     assert abs(whole["s"][-1]) > 1e-2
+
+
+def test_a_joint_that_sticks_holds_what_its_force_sensor_feels():
+    dry = pl.JointFriction(pl.DryFriction(mu_static=0.5, mu_kinetic=0.4), radius=0.3, preload=50.0)
+    system, rod = pendulum(angle=0.3, friction=dry)
+    system.sensor.force(rod, name="pin", low_pass=5.0)
+    system.sensor.accelerometer(rod.tip, name="imu", low_pass=5.0)
+    result = pl.simulate(system, 0.2, save=0.1)
+    assert result["pin.force y"] == pytest.approx(G, abs=1e-9)
+    assert result["imu.y"] == pytest.approx(G * math.cos(0.3), abs=1e-9)
 
 
 # ---- what reads them
