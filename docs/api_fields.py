@@ -139,7 +139,30 @@ BY_NAME = {
     "notes": "parts of the System that the equations leave out",
 }
 
+OF_SENSORS = {
+    "gain": "reading per unit of what is measured",
+    "offset": "what is added, in the unit of the reading",
+    "low_pass": "cut-off of the low-pass filter; None: no filter",
+    "order": "order of the filter, 1 or 2",
+    "damping": "damping ratio of a filter of second order; default: Butterworth",
+    "delay": "delay, approximated to the order `pade`",
+    "pade": "order of the approximation of the delay",
+    "noise": "standard deviation of the noise, in the unit of the reading",
+    "seed": "seed of the noise that controllers measure",
+    "axes": "axes along which it reads; default: those of the plane, or all in space",
+}
 BY_CLASS = {
+    **{f"{kind}.{name}": meaning for kind in ("StrainGauge", "Encoder", "Accelerometer", "Gyro", "ForceSensor")
+       for name, meaning in OF_SENSORS.items()},
+    "StrainGauge.side": "side of the section: top (+y), bottom, right (+z) or left",
+    "StrainGauge.at": "place on the axis of a beam",
+    "Encoder.of": "a joint coordinate such as `arm.angle`, or a motor",
+    "Encoder.counts": "steps per revolution, or per m of what slides; None: not counted",
+    "Encoder.slides": "whether it measures in m; set by the System",
+    "ForceSensor.of": "a body, for the joint that carries it, or a contact pair",
+    "ForceSensor.expressed": "axes of the components of a joint, world or body",
+    "ForceSensor.touching": "whether it is the force of a contact; set by the System",
+    "System.sensors": "sensors by name",
     "NaturalModes.eigenvalues": "eigenvalues with an imaginary part >= 0, 1/s",
     "NaturalModes.shapes": "mode shapes, one column per mode",
     "NaturalModes.coordinates": "names of all coordinates, including dependent and prescribed ones",

@@ -44,6 +44,7 @@ PAGES = {  # title, what is on it, which modules its names come from
     "formulas": ("Formulas", "Mathematical functions of numbers, arrays and traced scalars.", ("pliant.scalar",)),
 }  # fmt: skip
 MORE = {  # what functions return
+    "system": ("pliant.model.new_sensor.NewSensor",),
     "running": ("pliant.run.observation.Observation",),
     "analysis": ("pliant.analysis.modes.NaturalModes", "pliant.analysis.frequency_response.FrequencyResponse"),
     "equations": ("pliant.equations.derive.Equations", "pliant.equations.symbolic.Symbolic"),

@@ -390,6 +390,8 @@ DRAWINGS: dict[str, Drawing] = {
     "motion": two(series("motor.angle"), curves(TIME, "torque, N m", lambda n: {"": (n["run"].time, n["torque"])})),
     "signals": two(curves(TIME, "effort, N m", efforts), series("bar.angle")),
     "drives": curves(TIME, "work, J", lambda n: {name: (n["run"].time, work) for name, work in n["run"].ledger.work.items()}),
+    "sensors": two(curves(TIME, "strain, 1e-6", lambda n: {"": (n["run"].time, n["measured"]["strain"])}),
+                   curves(TIME, "acceleration, m/s²", lambda n: {"": (n["run"].time, n["run"]["imu.y"])})),
     "events": _events,
     "contact": two(curves(TIME, "height, m", lambda n: {"": (n["run"].time, n["run"]["sphere.y"])}, height=2.2),
                    lambda n: pl.plot.contact_forces(pl.simulate(n["ball"], 1.0, save="steps"), zoom=0)),

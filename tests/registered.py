@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import pliant as pl
 from pliant.integrate.methods import method as methods
-from pliant.model import damping, friction_law, modes
+from pliant.model import damping, friction_law, modes, sensor
 from pliant.model import normal_law as laws
 from pliant.model.contact import Bore, Pin, Plane, Point, Socket, Sphere
 from pliant.model.frame import Frame
@@ -239,6 +239,18 @@ BODIES: Examples[type, Any] = Examples(
 
 
 # ---- methods
+
+# System -> the sensor; the System has a beam "arm" on a hinge and a contact "contact arm.tip".
+SENSOR: Examples[type, Callable[[pl.System], sensor.Sensor]] = Examples(
+    "SENSOR",
+    {
+        pl.StrainGauge: lambda system: pl.StrainGauge(system.handle("arm").at(0.1), "bottom"),
+        pl.Encoder: lambda system: pl.Encoder("arm.angle", 4096),
+        pl.Accelerometer: lambda system: pl.Accelerometer(system.handle("arm").tip),
+        pl.Gyro: lambda system: pl.Gyro(system.handle("arm").tip),
+        pl.ForceSensor: lambda system: pl.ForceSensor("arm", expressed="body"),
+    },
+)
 
 TIGHT = {"rtol": 1e-10, "atol": 1e-12}
 METHOD: Examples[type[methods.Method], methods.Method] = Examples(

@@ -122,12 +122,14 @@ from pliant.model.reduction import CraigBampton, FreeModes
 from pliant.model.rigid import Payload, RigidBody
 from pliant.model.section import Section
 from pliant.model.segmented import segmented
+from pliant.model.sensor import Accelerometer, Encoder, ForceSensor, Gyro, StrainGauge
 from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, PiecewiseLinear, PiecewiseSmooth, Prescribed
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
 from pliant.results.ledger import Ledger
 from pliant.results.result import Result
 from pliant.run.inverse import inverse_dynamics
+from pliant.run.noisy import noisy
 from pliant.run.prepare import Compiled, absolute_coordinates, clear_compiled, compile_system
 from pliant.run.save_times import every
 from pliant.run.simulate import simulate
@@ -179,6 +181,7 @@ __all__ = [
     "RK4",
     "RKF45",
     "STEEL",
+    "Accelerometer",
     "AirDrag",
     "Ambrosio",
     "Auto",
@@ -212,6 +215,7 @@ __all__ = [
     "DryFriction",
     "DubowskyJournal",
     "ElementModes",
+    "Encoder",
     "Equilibrium",
     "EsduJournal",
     "Exact",
@@ -221,6 +225,7 @@ __all__ = [
     "Fit",
     "FixedHuntCrossley",
     "Flores",
+    "ForceSensor",
     "Formula",
     "Frame",
     "FrameJacobian",
@@ -232,6 +237,7 @@ __all__ = [
     "Gonthier",
     "GonthierFriction",
     "Grid",
+    "Gyro",
     "HerbertMcWhannell",
     "Hertz",
     "HuGuo",
@@ -298,6 +304,7 @@ __all__ = [
     "Spring",
     "StepError",
     "SteppedRun",
+    "StrainGauge",
     "Stribeck",
     "System",
     "TelescopicBeam",
@@ -351,6 +358,7 @@ __all__ = [
     "log",
     "maximum",
     "minimum",
+    "noisy",
     "open_sweep",
     "optimise",
     "page",

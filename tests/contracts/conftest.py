@@ -24,6 +24,8 @@ def some_of_everything(motors=True):
     system.strut("jack", arm.tip, system.ground.moved((0.0, -0.5)), stiffness=20.0, rest=0.6, damping=0.5)
     system.contact(points=pl.Sphere(ball.root, 0.1), against=pl.Plane(normal="y"),
                    normal=pl.HuntCrossley(stiffness=1e5, restitution=0.7), friction=pl.Coulomb(mu=0.3))  # fmt: skip
+    system.sensor.accelerometer(ball.root, "y", name="imu")
+    system.sensor.gyro(link.tip, name="gyro", low_pass=20.0, gain=2.0)
     return system
 
 

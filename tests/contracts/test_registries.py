@@ -10,6 +10,7 @@ from pliant.model.friction_law import JOINT_FRICTION_LAWS
 from pliant.model.joint import JOINTS
 from pliant.model.modes import MODE_SETS
 from pliant.model.normal_law import NORMAL_LAWS
+from pliant.model.sensor import SENSORS
 from pliant.model.system import BODIES
 
 REGISTRIES = (
@@ -21,6 +22,7 @@ REGISTRIES = (
     (DAMPINGS, registered.DAMPING),
     (MODE_SETS, registered.MODE_SET),
     (METHODS, registered.METHOD),
+    (SENSORS, registered.SENSOR),
 )
 
 

@@ -67,6 +67,22 @@ def test_closed_loops_are_assembled_along_the_slider():
     np.testing.assert_allclose(machine.rows()[1][:, :3], expected.values["q"], rtol=1e-7, atol=1e-8)
 
 
+def test_filters_of_sensors_start_in_equilibrium_wherever_a_slider_starts_the_mechanism():
+    cut = pl.Parameter("cut", 3.0, "Hz", low=1.0, high=6.0)
+    system = pl.System("pendulum", gravity=(0, -9.81))
+    rod = system.add("rod", pl.RigidBody.rod(length=1.0, mass=1.0), joint=pl.Revolute(angle=0.2))
+    system.sensor.accelerometer(rod.tip, name="imu", low_pass=cut)
+    method = pl.DOP853(rtol=1e-9, atol=1e-12)
+    live = live_machine(system, 0.4, method=method, rows=ROWS, sliders=["cut", "rod.angle"])
+    machine = NativeMachine(live)
+    machine.begin(live.table(np.array([5.0])), starts={live.sliders[1].place: -0.7})
+    assert machine.to_end() == AT_STOP
+    expected = pl.simulate(system, 0.4, method=method, parameters={"cut": 5.0}, start={"rod.angle": -0.7},
+                           save=np.linspace(0.0, 0.4, ROWS))  # fmt: skip
+    np.testing.assert_allclose(machine.rows()[1][:, 2:4], expected.values["states"], rtol=1e-7, atol=1e-8)
+    assert abs(expected["imu.x"][0] - 9.81 * np.sin(-0.7)) < 1e-12
+
+
 def test_ranges_that_nobody_asked_for_end_where_the_mechanism_does():
     """Of a rod of this length, a slider to half of it would leave the loop open."""
     length = pl.Parameter("length", 0.3)

@@ -21,10 +21,11 @@ from numpy.typing import NDArray
 from pliant.codegen.tracer import Scalar
 from pliant.dynamics.algebra import total
 from pliant.dynamics.contact import ContactForce, holds
-from pliant.dynamics.gibbs_appell import inverse_dynamics
+from pliant.dynamics.gibbs_appell import Wrench, inverse_dynamics
 from pliant.dynamics.kinematics import poses, twists
 from pliant.dynamics.loads import AppliedForces
 from pliant.dynamics.motors import starts_of_states
+from pliant.dynamics.reactions import reactions
 from pliant.errors import SolveError
 from pliant.integrate.loop.grip_states import SLIDES, STICKS
 from pliant.model.closure import FormulaClosure
@@ -109,6 +110,7 @@ class ImplicitEquations(Trace):
         driven = {*self.moved_v, *(self.tree.rates.index(name) for name in turning)}
         self.q_column, q = self.tracer.symbols("q", n_q)
         self.v_column, v = self.tracer.symbols("v", n_v)
+        self.motion_column = ca.vertcat(self.q_column, self.v_column)
         self.a_column, a = self.tracer.symbols("a", n_v)
         self.share_column, (share,) = self.tracer.symbols("share", 1)
         self.q = list(q)
@@ -173,6 +175,7 @@ class ImplicitEquations(Trace):
         asked = inverse_dynamics(self.tree, self.q, self.v, self.a, self.applied.loads)
         along = self.input_values[len(self.signal_names) - len(asked) :]
         self.multipliers = self.tracer.scalars(self.closures.column) if self.closures.column.numel() else []
+        self.accelerated = True
         self.friction = self._joint_friction()
         residual = [f - tau - effort for f, tau, effort in zip(asked, self.applied.tau, along, strict=True)]
         self.residual = self._with_friction(residual)
@@ -181,8 +184,7 @@ class ImplicitEquations(Trace):
         """Friction inside joints, from the reactions at these accelerations; joints that stick are left without."""
         if not self.rubbing:
             return NO_FRICTION
-        closing = self._closing(self.closures)
-        rubbers = self._rubbers(self.rubbing, _Motion(self.a), self.applied.outer, closing, self.closures)  # type: ignore[arg-type]
+        rubbers = self._rubbers(self.rubbing, _Motion(self.a), self.applied.outer, self.closures)  # type: ignore[arg-type]
         held = self.held_column.numel()  # the forces of sticking contacts stay unknown
         rubbers = [replace(rubber, unknowns=[k - held for k in rubber.unknowns]) for rubber in rubbers]
         return settle(self.tracer, self.unknown_column[held:], [], rubbers, self.t_column, [])
@@ -255,6 +257,14 @@ class ImplicitEquations(Trace):
             self.free_q = free
 
     @cached_property
+    def motion_rates(self) -> list[Scalar]:
+        return [*self.position_rates, *self.a]
+
+    @cached_property
+    def inboard(self) -> list[Wrench]:
+        return reactions(self.tree, self.q, self.v, self.a, self.bodies, self.applied.outer, self.closing)
+
+    @cached_property
     def closure_matrix(self) -> ca.SX:
         """The Jacobian A of the closures held by multipliers, over all rates."""
         count = len(self.tree.rates)
@@ -276,10 +286,12 @@ class ImplicitEquations(Trace):
         self.drives, efforts = self._efforts(forward, self.closures)  # type: ignore[arg-type]
         power = dict(self.applied.power)
         power |= {f"{self.tree.rates[k]} motion": effort * self.v[k] for k, effort in told.items()}
-        state = TracedState(self.system, self.tree, self.q, self.v, self.bodies, self.moving, self.applied.outer,
-                            self._closing(self.closures), self.cut_joint_states, self.applied.struts, self.motors)  # fmt: skip
+        state = TracedState(self.system, self.tree, self.q, self.v, self.bodies, self.moving, self.cut_joint_states,
+                            self.applied.struts, self.motors)  # fmt: skip
         rubbed = observed_friction(self.rubbing, self.friction)
-        quantities = observe(state, self.a, power, efforts, self.contacts, self.multipliers, self.closures, rubbed)
+        readings = [self.reading(channel, f"sensor {channel!r}") for channel in self.system.channels]
+        quantities = observe(state, self.a, power, efforts, self.contacts, self.multipliers, self.closures, rubbed, self.inboard,
+                             readings)  # fmt: skip
         self.power_names = tuple(power)
         known = {name: self._with_friction(quantities[name]) for name in OBSERVED}
         return {"q": list(self.q), "v": list(self.v), "states": list(self.own), **known}
@@ -305,6 +317,7 @@ class ImplicitEquations(Trace):
             "joint_rate": (),
             "strut": tuple(self.system.struts),
             "motor": tuple(self.system.motors),
+            "channel": tuple(self.system.channels),
         }
 
     # ---- numbers

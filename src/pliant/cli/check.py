@@ -83,7 +83,7 @@ def model_data(model: Model) -> dict[str, Any]:
         name: {"value": parameter.value, "unit": parameter.unit, "low": parameter.low, "high": parameter.high}
         for name, parameter in system.parameters.items()
     }
-    kinds = ("drives", "loads", "contacts", "closures", "conditions", "states", "controllers")
+    kinds = ("drives", "loads", "contacts", "closures", "conditions", "states", "controllers", "sensors")
     sections = {name: list(getattr(system, name)) for name in kinds}
     run = None if model.run is None else {"t_end": model.run.t_end, "method": repr(model.run.method), "save": model.run.save}
     return {"system": system.name, "mass_kg": system.mass, "degrees_of_freedom": system.degrees_of_freedom,

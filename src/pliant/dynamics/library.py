@@ -23,6 +23,7 @@ from pliant.model.telescopic import TelescopicBeam
 from pliant.model.value_keys import value_key
 
 MOST_KEPT = 512  # number of beams whose integrals a process remembers
+NO_STRAIN = 1e-12  # of the largest strain per mode: less is round-off
 SAME_INTEGRAL = 1e-12  # relative difference that quadrature round-off may leave between two computations of the same number
 
 
@@ -58,6 +59,14 @@ class Integrated:
             merge = EqualNumbers().merged
             self._stations[x] = Station(merge(_clean(displacement)), merge(_clean(rotation)))
         return self._stations[x]
+
+    def strain_weights(self, x: float, y: float, z: float) -> tuple[float, ...]:
+        """Axial strain per mode at the point (y, z) of the section at x of a beam: u' - y kappa_z + z kappa_y."""
+        assert self.shapes is not None
+        stretch, bend = self.shapes.displacement(x, 1)[0, 0], self.shapes.rotation(x, 1)[0]
+        weights = stretch - y * bend[2] + z * bend[1]
+        small = NO_STRAIN * float(np.max(np.abs(weights), initial=0.0))
+        return tuple(np.where(np.abs(weights) <= small, 0.0, weights).tolist())
 
     def turns_to_first_order(self, x: float | None) -> bool:
         """Whether a frame at the station is rotated by 1 + skew(theta), as in some papers."""

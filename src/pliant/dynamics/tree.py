@@ -11,10 +11,12 @@ from pliant.dynamics.algebra import Vec
 from pliant.dynamics.body import Body, Shape
 from pliant.dynamics.library import STILL, Integrated, Station, integrated
 from pliant.errors import ModelError
+from pliant.model.beam import Beam
 from pliant.model.cut_joint import CutJoint
 from pliant.model.frame import GROUND, Frame, Turn
 from pliant.model.joint import BALL
 from pliant.model.joint import Motion as JointMotion
+from pliant.model.sensor import SIDES, StrainGauge, extent
 from pliant.model.signal import PrescribedMotion as Motion
 from pliant.model.system import Link, System
 
@@ -112,6 +114,7 @@ class Tree:
     places: dict[Frame, Place]  # places of all frames that the System uses
     cut_joints: tuple[CutJoint, ...]  # joints outside the tree
     rotors: dict[int, Any]  # by index in v: inertia that motor rotors add along a coordinate, kg m^2 or kg
+    gauges: dict[str, tuple[float, ...]]  # by strain gauge: the strain that it measures per mode of its beam, 1/m or 1/rad
 
     @property
     def slots(self) -> list[Slot]:
@@ -180,7 +183,8 @@ def build_tree(system: System, known: dict[int, Integrated] | None = None, frame
         if not _is_nothing(motor.inertia) and not motor.is_elastic:  # a rotor behind an elastic gear moves by itself
             rotors[number] = rotors.get(number, 0.0) + motor.ratio * motor.ratio * motor.inertia
     tree = Tree(tuple(nodes), tuple(system.gravity), tuple(positions), tuple(rates), tuple(start),  # type: ignore[arg-type]
-                tuple(start_rates), counted, bodies, {}, tuple(system.cut_joints.values()), rotors)  # fmt: skip
+                tuple(start_rates), counted, bodies, {}, tuple(system.cut_joints.values()), rotors,
+                _gauges(system, bodies))  # fmt: skip
     tree.places.update({node.link.on: node.place for node in nodes})
     tree.places.update({frame: tree.place(frame) for frame in (*system.frames(), *frames)})
     return tree
@@ -198,9 +202,11 @@ class RememberedTree:
     def of(self, system: System, frames: Sequence[Frame] = ()) -> Tree:
         """frames: frames that formulas read."""
         # parts by identity, which cannot be reused while they are kept here; 0.0 and -0.0 are distinct
-        parts = [*system.links.values(), *system.frames(), *system.cut_joints.values(), *system.motors.values()]
+        parts = [*system.links.values(), *system.frames(), *system.cut_joints.values(), *system.motors.values(),
+                 *system.sensors.values()]  # fmt: skip
         held = [closure.coordinates for closure in system.closures.values()]
-        rest = (len(system.links), len(system.cut_joints), len(system.motors), repr(system.gravity), held, repr(frames))
+        counts = (len(system.links), len(system.cut_joints), len(system.motors))
+        rest = (counts, tuple(system.sensors), repr(system.gravity), held, repr(frames))
         known: dict[int, Integrated] = {}
         last = self._last  # another thread may replace it
         if last is not None:
@@ -211,6 +217,20 @@ class RememberedTree:
         tree = build_tree(system, known, frames)
         self._last = (parts, rest, tree)
         return tree
+
+
+def _gauges(system: System, bodies: dict[str, Integrated]) -> dict[str, tuple[float, ...]]:
+    found = {}
+    for name, gauge in system.sensors.items():
+        if isinstance(gauge, StrainGauge):
+            beam, station = system.links[gauge.at.body].body, gauge.at.station or 0.0
+            assert isinstance(beam, Beam)  # checked when added
+            outline = beam.along(station).section.outline if beam.tip_section is not None else beam.section.outline
+            assert outline is not None
+            axis, out = SIDES[gauge.side][0], extent(outline, gauge.side)
+            y, z = (out, 0.0) if axis == 1 else (0.0, out)
+            found[name] = bodies[gauge.at.body].strain_weights(station, y, z)
+    return found
 
 
 def _is_nothing(x: Any) -> bool:

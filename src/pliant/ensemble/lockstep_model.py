@@ -55,6 +55,8 @@ def why_not(compiled: Compiled, method: Method) -> str:
         return "joint friction must be solved together with the reactions that press the joints"
     if traced.system.controllers:
         return "sampled controllers must run at their own sampling instants"
+    if "settle" in traced.functions:
+        return "filters of sensors start in equilibrium with what these measure, which the general loop finds"
     operations = traced.functions["rhs"].program().operations
     if operations > LARGEST:
         return f"its right-hand side has {operations} operations, more than the {LARGEST} that fit"

@@ -20,6 +20,7 @@ from pliant.model.normal_law import Impulsive, PowerDamping, PowerLaw
 from pliant.model.outline import FibreOutline
 from pliant.model.play import Backlash, Limits
 from pliant.model.reduction import CraigBampton, FreeModes
+from pliant.model.sensor import EXPRESSED, SIDES, Accelerometer, Encoder, ForceSensor, Gyro, Sensor, StrainGauge
 from pliant.model.signal import Constant, MotionTable, PiecewiseConstant, PiecewiseLinear, PiecewiseSmooth
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
@@ -41,7 +42,7 @@ UNITS_BY_NAME: dict[str, str] = {
     "viscous": "s/m", "xi": "s/m", "chi": "s/m",
     "gravity": "m/s^2", "alpha": "1/s", "beta": "s", "tau_dwell": "s",
     "times": "s", "breakpoints": "s", "step": "s", "max_step": "s", "first_step": "s", "t_start": "s", "t_end": "s",
-    "save": "s", "max_seconds": "s", "period": "s", "delay": "s",
+    "save": "s", "max_seconds": "s", "period": "s", "delay": "s", "low_pass": "Hz",
     "nu": "1", "shear_factor": "1", "restitution": "1", "exponent": "1", "mu": "1", "mu_static": "1", "mu_kinetic": "1",
     "ratios": "1", "ratio": "1", "orientation": "1", "normal": "1", "axis": "1", "axes": "1", "count": "1", "elements": "1",
     "nodes": "1", "interface": "1",
@@ -89,6 +90,14 @@ UNITS: dict[tuple[Any, str], str] = {
     (PiecewiseLinear, "values"): EITHER_EFFORT,
     (PiecewiseSmooth, "values"): EITHER_EFFORT,
     (PiecewiseSmooth, "corners"): "s",
+    (Sensor, "gain"): "1",  # readings are in the unit that the user gives them
+    (Sensor, "offset"): "1",
+    (Sensor, "noise"): "1",
+    (Sensor, "order"): "1",
+    (Sensor, "damping"): "1",
+    (Sensor, "pade"): "1",
+    (Sensor, "seed"): "1",
+    (Encoder, "counts"): "1",
     (System.drive, "effort"): EITHER_EFFORT,
     (System.force, "vector"): "N",
     (System.moment, "vector"): "N m",
@@ -144,6 +153,8 @@ CHOICES: dict[tuple[Any, str], Iterable[str]] = {
     (TelescopicBeam, "form"): telescopic.FORMS,
     (TelescopicBeam, "tip_rotation"): telescopic.TIP_ROTATIONS,
     (TelescopicBeam, "on_sleeve_end"): telescopic.SLEEVE_ENDS,
+    (StrainGauge, "side"): SIDES,
+    (ForceSensor, "expressed"): EXPRESSED,
     (System.force, "expressed"): force.EXPRESSED,
     (System.moment, "expressed"): force.EXPRESSED,
     (System.event, "direction"): tuple(force.DIRECTIONS),
@@ -155,6 +166,11 @@ CHOICES: dict[tuple[Any, str], Iterable[str]] = {
 }
 FREE_TEXTS = (  # checked by the model or the solver, or names chosen by the user
     (RunSettings, "formulation"),
+    (Encoder, "of"),
+    (ForceSensor, "of"),
+    (ForceSensor, "axes"),
+    (Accelerometer, "axes"),
+    (Gyro, "axes"),
     (System.drive, "coordinate"),
     (System.motor, "coordinate"),
     (System.sampled, "outputs"),

@@ -17,6 +17,7 @@ from pliant.files.include import SHARED, read_includes, read_text
 from pliant.files.places import Place, frame_of, read_place
 from pliant.files.quantities import along, coordinate_units
 from pliant.files.run_settings import RunSettings
+from pliant.files.sensors import SENSORS_SECTION, channels_of, read_sensor
 from pliant.files.struts import read_strut_force
 from pliant.files.units import most_written
 from pliant.files.values import read, read_built, read_formula, read_object
@@ -81,7 +82,8 @@ def loads_model(
 
 TOLERANCE, BAUMGARTE, HOLD, DRIVE_BY = "closure_tolerance", "baumgarte", "hold", "drive_by"
 NEEDED = ("pliant", "system", "gravity", "bodies")
-SECTIONS = ("pliant", "include", "system", "gravity", TOLERANCE, BAUMGARTE, *SHARED, "bodies", HOLD, *CALLS, DRIVE_BY, "run")
+SECTIONS = ("pliant", "include", "system", "gravity", TOLERANCE, BAUMGARTE, *SHARED, "bodies", HOLD, *CALLS, SENSORS_SECTION,
+            DRIVE_BY, "run")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -137,6 +139,8 @@ def _read_sections(source: _Source, scope: Scope) -> Model:
     for section in CALLS:
         for name, item in _entries(sections, section):
             _read_call(system, section, name, item)
+    for name, item in _entries(sections, SENSORS_SECTION):
+        read_sensor(system, name, item)
     run = _read_run(sections["run"]) if "run" in sections else None
     if DRIVE_BY in sections:
         system.problem = read_object(InverseProblem, _plain_numbers(sections[DRIVE_BY]))
@@ -280,10 +284,11 @@ def _parent(name: str, bodies: Mapping[str, Item], places: Mapping[str, Place]) 
 
 
 def _coordinates(system: System, sections: Mapping[str, Item]) -> Known:
-    """The names that formulas read: coordinates, struts, states, values of motors and controllers; and the bodies of frames."""
+    """The names that formulas read: coordinates, struts, states, values of motors, controllers and sensors; bodies of frames."""
     links, named = system.links.values(), [name for section in ("struts", "states") for name, _ in _entries(sections, section)]
     held = [f"{name}.{own}" for name, item in _entries(sections, "sampled") for own in _held_names(item)]
     held += [f"{name}.{own}" for name, _ in _entries(sections, "motors") for own in (CURRENT, TORQUE, COMMAND)]
+    held += [channel for name, _ in _entries(sections, SENSORS_SECTION) for channel in channels_of(name)]
     return {
         "q": [*(f"{link.name}.{name}" for link in links for name in link.positions), *named, *held],
         "v": [*(f"{link.name}.{name}" for link in links for name in link.rates), *named],

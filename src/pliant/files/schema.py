@@ -15,6 +15,7 @@ from pliant.files.contacts import ENDS
 from pliant.files.definitions import BOUNDS, UNIT, VALUE
 from pliant.files.reader import BAUMGARTE, DRIVE_BY, HOLD, LINK_KEYS, NEEDED, SECTIONS, SEGMENTS, TOLERANCE, VERSION
 from pliant.files.run_settings import STEPS, RunSettings
+from pliant.files.sensors import SENSORS_SECTION
 from pliant.files.vocabulary import CALLS, FORMULAS
 from pliant.model.check import AXES, Axis
 from pliant.model.frame import Frame
@@ -42,6 +43,7 @@ SECTION_WORDS = {
     "parts": "bodies that several links share",
     "bodies": "the tree: each body with its joint and the place that carries it",
     HOLD: "joint coordinates that keep their start while loops are closed",
+    SENSORS_SECTION: "sensors by name; results and formulas read them",
     DRIVE_BY: "a motion; the efforts that it requires, by inverse dynamics, drive the System from where it begins",
     "run": "settings of the run",
 }
@@ -81,6 +83,7 @@ class _Builder:
             "parts": lambda: _by_name(self._body({}, [])),
             "bodies": lambda: _by_name(self._link()) | {"minProperties": 1},
             HOLD: lambda: _one_or_many({"type": "string"}),
+            SENSORS_SECTION: lambda: _by_name(self.of(vocabulary.AnySensor)),
             DRIVE_BY: lambda: self.of_class(InverseProblem),
             "run": lambda: self.of_class(RunSettings),
         }

@@ -29,6 +29,7 @@ from pliant.model.journal_law import JOURNAL_LAWS, JournalLaw, contact_modulus
 from pliant.model.modes import AxialModes, GivenModes, Modes, ShapeFunction, ShapeTable, TorsionModes
 from pliant.model.normal_law import NORMAL_LAWS, CustomNormal, Impulsive, PowerLaw
 from pliant.model.play import Backlash, Limits
+from pliant.model.sensor import SENSORS, Encoder, ForceSensor
 from pliant.model.signal import Formula, MotionTable, Prescribed, Signal
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
@@ -38,11 +39,14 @@ from pliant.scalar import ArrayOf
 FORMULA = "formula"
 SHORT_NAMES: dict[type, str] = {
     AxialModes: "axial", TorsionModes: "torsion", GivenModes: "given", CustomNormal: FORMULA, CustomFriction: FORMULA,
-    Rodas5P: "rodas5p",
+    Rodas5P: "rodas5p", ForceSensor: "force",
 }  # fmt: skip
 # Classes that may be written without their word where several are possible; the fields that they need tell them apart.
 WITHOUT_NAME = (Modes, Prescribed, ShapeTable, ShapeFunction, JointFriction)
-NOT_IN_FILES: dict[type, tuple[str, ...]] = {Formula: ("text",), Prescribed: ("text",)}  # taken from the formula
+# Taken from the formula, or set by the System.
+NOT_IN_FILES: dict[type, tuple[str, ...]] = {
+    Formula: ("text",), Prescribed: ("text",), Encoder: ("slides",), ForceSensor: ("touching",),
+}  # fmt: skip
 
 STATE, TIME, STATION = ("t", "q", "v"), ("t",), ("x",)
 UPDATE = (*STATE, "measured", "memory")  # variables of the update of a sampled controller
@@ -59,6 +63,7 @@ FORMULAS: dict[type, Mapping[str, tuple[str, ...]]] = {
 SLIDING = tuple(law for law in FRICTION_LAWS if issubclass(law, FrictionLaw) and not law.holds)
 Normal = Union[(*NORMAL_LAWS, *JOURNAL_LAWS, Impulsive, CustomNormal)]  # type: ignore[valid-type]
 Friction = Union[(*FRICTION_LAWS, CustomFriction)]  # type: ignore[valid-type]
+AnySensor = Union[(*SENSORS,)]  # type: ignore[valid-type]
 PrescribedMotion = Prescribed | MotionTable
 Body = Touching  # shapes that can touch
 HINTS: dict[tuple[Any, str], Any] = {  # types that a file may give where the model accepts more

@@ -15,6 +15,7 @@ from pliant.files.named_numbers import alike
 from pliant.files.places import write_place
 from pliant.files.reader import BAUMGARTE, DRIVE_BY, HOLD, SEGMENTS, TOLERANCE, VERSION, loads_model
 from pliant.files.run_settings import RunSettings
+from pliant.files.sensors import SENSORS_SECTION, write_sensor
 from pliant.files.struts import write_strut
 from pliant.files.written import (
     PYTHON_FUNCTION,
@@ -94,6 +95,7 @@ def _dumped(system: System, run: RunSettings | None, values: Mapping[str, float]
         "events": {c.name: _event(c) for c in system.conditions.values()},
         "states": {s.name: {"rate": _signal(f"state {s.name!r}", s.rate), "start": s.start} for s in system.own_states.values()},
         "sampled": {c.name: _controller(c) for c in system.controllers.values()},
+        SENSORS_SECTION: {name: write_sensor(system, name, sensor) for name, sensor in system.sensors.items()},
     }  # fmt: skip
     data |= {name: section for name, section in sections.items() if section}
     if system.problem is not None:

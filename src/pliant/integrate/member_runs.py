@@ -21,7 +21,7 @@ BUDGET = 200_000  # evaluations between two checks for cancellation
 # Arrays that are written before they are read, or never written: they need not be restored between members.
 _NOT_RESTORED = frozenset((
     "y", "p", "atol", "pair_numbers", "zeros", "work", "plan", "knots", "piece_end", "piece_head",
-    "piece_due", "piece_tail", "updates", "held_new", "samples", "row_t", "row_y",
+    "piece_due", "piece_tail", "updates", "held_new", "settles", "own_new", "samples", "row_t", "row_y",
     "row_observed", "finished", "log_t", "log_event", "log_direction", "note_t", "note_y", "note_event", "note_direction",
     "kept_t", "kept_y", "kept_p", "row_first", "column", "value", "c", "dense",
 ))  # fmt: skip

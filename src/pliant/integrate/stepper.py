@@ -19,7 +19,7 @@ from pliant.integrate.compiled_loops import CompiledLoop, compiled_loop
 from pliant.integrate.member_runs import MemberRuns
 from pliant.integrate.memory.course import Course, course_of
 from pliant.integrate.memory.memory import Floats, Memory
-from pliant.integrate.memory.phase_tables import Observed, Phases, PiecesOfTime, Updates
+from pliant.integrate.memory.phase_tables import Observed, Phases, PiecesOfTime, Settling, Updates
 from pliant.integrate.memory.run_record import BLOCK as PADDING
 from pliant.integrate.memory.run_record import GOES_ON, RECORDS, RUN, SAVE_NOTHING, SAVE_STEPS, SAVE_TIMES, STOPS
 from pliant.integrate.memory.setup import Constraints, Jacobian, set_up
@@ -169,7 +169,8 @@ class Stepper:
     held back for that long before it asks for the Jacobian. `atol_floor` raises the absolute tolerance of components with a known
     size. `observed` is a kernel whose outputs are saved with every row. `phases` says what events change inside the loop. Without
     it, and at events of the kind STOPS (the default in `kinds`), the caller decides: between two calls of `advance` it may write to
-    `y`, `p`, `active`, `direction` and `required`, and the stepper detects the changes. `updates` are those of sampled controllers.
+    `y`, `p`, `active`, `direction` and `required`, and the stepper detects the changes. `updates` are those of sampled controllers,
+    `settling` sets states to their equilibrium at the start.
     `on_phase` is called when a contact has closed or opened. `stages` is notified of compilation.
     """
 
@@ -201,6 +202,7 @@ class Stepper:
         observed: Observed | None = None,
         phases: Phases | None = None,
         updates: Updates | None = None,
+        settling: Settling | None = None,
         on_phase: Callable[[], object] | None = None,
         stages: Stages | None = None,
     ) -> None:
@@ -232,7 +234,7 @@ class Stepper:
         self._planned = 0  # number of times in the windows given to the loop so far
         self._located: list[Located] = []
         self._memory.arrays["kind"][:] = kinds
-        for part in (observed, phases, updates):
+        for part in (observed, phases, updates, settling):
             if part is not None:
                 part.bind(self._memory)
         self._memory.bind_notes(int(np.count_nonzero(self._memory.arrays["kind"] >= RECORDS)), n_state)

@@ -71,9 +71,9 @@ class Beam:
         check.choice(part, "stiffening", self.stiffening, STIFFENINGS)
         object.__setattr__(self, "modes", _several(self.modes))
         object.__setattr__(self, "damping", _several(self.damping))
+        self._check_mass()  # which modes of torsion read
         self._check_modes()
         self._check_damping()
-        self._check_mass()
         if self.payload is not None:
             check.instance(part, "payload", self.payload, Payload, "a Payload")
 

@@ -32,6 +32,7 @@ from pliant.model.joint import BALL, ROTATION, TRANSLATION, Joint, Weld
 from pliant.model.joint_friction import Frictions, JointFriction
 from pliant.model.modes import CHOSEN, ElementModes, carrying
 from pliant.model.motor import COMMAND, Motor, MotorDrive, rates_of
+from pliant.model.new_sensor import NewSensor
 from pliant.model.normal_law import check_impulsive, normal_law
 from pliant.model.own_state import OwnState
 from pliant.model.parameter import Parameter, expression_of
@@ -41,6 +42,7 @@ from pliant.model.rigid import Payload, RigidBody
 from pliant.model.rolling import HOLONOMIC, KINDS_OF_CONSTRAINT, Wheel
 from pliant.model.sampled import Sampled, Update, controller
 from pliant.model.segmented import SegmentedBeam
+from pliant.model.sensor import Sensor
 from pliant.model.signal import Constant, Formula, PrescribedMotion, Signal, signal
 from pliant.model.strut import Strut, strut_force
 from pliant.model.telescopic import TelescopicBeam
@@ -161,7 +163,7 @@ class System:
     """A mechanism: bodies on joints, with drives, loads, contacts and closures. Planar points and gravity may be pairs."""
 
     OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("name", "segmented", "held", "problem", "undriven")
-    ADDED_LATER: ClassVar[tuple[str, ...]] = ("held", "problem", "undriven", "baumgarte")
+    ADDED_LATER: ClassVar[tuple[str, ...]] = ("held", "problem", "undriven", "baumgarte", "sensors")
 
     # Of a file: by SI unit, the unit in which it writes such numbers, and its size. Not annotated, since it is no part of a model.
     shown_units = dict[str, tuple[str, float]]()  # noqa: RUF012 - replaced, never changed
@@ -182,6 +184,7 @@ class System:
     conditions: dict[str, Condition] = field(default_factory=dict, init=False)
     states: dict[str, OwnState] = field(default_factory=dict, init=False)
     controllers: dict[str, Sampled] = field(default_factory=dict, init=False)
+    sensors: dict[str, Sensor] = field(default_factory=dict, init=False)
     cut_joints: dict[str, CutJoint] = field(default_factory=dict, init=False)  # filled by `absolute_coordinates` only
     segmented: dict[str, SegmentedBeam] = field(default_factory=dict, init=False)  # by name; their segments are links
     held: tuple[str, ...] = field(default=(), init=False)  # coordinates that keep their start while loops are closed
@@ -558,7 +561,8 @@ class System:
         closed = [frame for closure in self.closures.values() for frame in closure.frames or ()]
         cut = [frame for joint in self.cut_joints.values() for frame in (joint.a, joint.b)]
         pushed = [frame for strut in self.struts.values() for frame in strut.frames]
-        return [*own, *loaded, *touching, *closed, *cut, *pushed]
+        sensed = [sensor.frame for sensor in self.sensors.values() if sensor.frame is not None]
+        return [*own, *loaded, *touching, *closed, *cut, *pushed, *sensed]
 
     def ends(self) -> list[Frame]:
         """The ends of all links: every tip, and the root of every body whose joint to the ground slides or is a ball."""
@@ -630,15 +634,30 @@ class System:
         return self.snapshot()
 
     @property
+    def sensor(self) -> NewSensor:
+        """Adds sensors: system.sensor.strain_gauge(...), encoder, accelerometer, gyro, force."""
+        return NewSensor(self)
+
+    @property
+    def channels(self) -> dict[str, Sensor]:
+        """The readings of all sensors by name, each with its sensor."""
+        return {channel: sensor for name, sensor in self.sensors.items() for channel in sensor.channels(name)}
+
+    @property
     def parameters(self) -> dict[str, Parameter]:
         """The parameters that its parts and formulas use, by name."""
         return parameters_of(self)
 
     @property
     def own_states(self) -> dict[str, OwnState]:
-        """The states that the user declared, without the states of motors."""
-        of_motors = {name for drive in self.motors.values() for name in drive.states}
-        return {name: state for name, state in self.states.items() if name not in of_motors}
+        """The states that the user declared, without the states of motors and of the filters of sensors."""
+        others = {name for drive in self.motors.values() for name in drive.states} | self.filter_states
+        return {name: state for name, state in self.states.items() if name not in others}
+
+    @property
+    def filter_states(self) -> set[str]:
+        """The names of the states of sensors' filters."""
+        return {name for channel, sensor in self.channels.items() for name in sensor.rates(channel)}
 
     @property
     def mass(self) -> float:
@@ -685,6 +704,7 @@ class System:
         lines += [f"state {s.name}: starts at {s.start:g}" for s in self.own_states.values()]
         lines += [f"sampled {c.name}: {', '.join(c.outputs)} every {c.period:g} s{f', delayed by {c.delay:g} s' * (c.delay > 0.0)}"
                   for c in self.controllers.values()]  # fmt: skip
+        lines += [f"sensor {name}: {type(own).__name__}" for name, own in self.sensors.items()]
         lines += [f"event {c.name}: {c.direction}{', stops the run' * c.stop}" for c in self.conditions.values()]
         return "\n".join(lines)
 
@@ -738,7 +758,7 @@ class System:
         for kind, taken in (("body", self.links), ("drive", self.drives), ("load", self.loads),
                             ("closure", self.closures), ("event", self.conditions), ("body", self.segmented),
                             ("strut", self.struts), ("motor", self.motors), ("state", self.states),
-                            ("sampled controller", self.controllers)):  # fmt: skip
+                            ("sampled controller", self.controllers), ("sensor", self.sensors)):  # fmt: skip
             if name in taken:
                 raise ModelError.of(part, "name", f"must be unique (a {kind} already has this name)", name)
         if name == GROUND:

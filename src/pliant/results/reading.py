@@ -1,7 +1,7 @@
 """One grammar to read whatever has the quantities of a result: a Result, an Observation, an Equilibrium, an ensemble, a sweep.
 
-x["arm.angle"] is a coordinate or a state of the user's own, x["tip_position"] a whole quantity, and x["tip_position", "arm"] and
-x["tip_position", "arm", "x"] are what it has at these labels.
+x["arm.angle"] is a coordinate, a state of the user's own or a reading of a sensor, x["tip_position"] a whole quantity, and
+x["tip_position", "arm"] and x["tip_position", "arm", "x"] are what it has at these labels.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 DIMENSIONS: Mapping[str, Sequence[str]] = {name: quantity.dims for name, quantity in QUANTITIES.items()}
 MOST_NAMED = 3  # quantities that a message gives as examples
 AT_ROOT, ROOT = "reaction_", ".root"  # quantities that act at the root of a body: "b.root" is read as the body b
-BY_LABEL = ("q", "states", "joint_q", "q_end")  # quantities whose labels can stand alone; q_end: of an ensemble
+BY_LABEL = ("q", "states", "sensor", "joint_q", "q_end")  # quantities whose labels can stand alone; q_end: of an ensemble
 
 
 def find(

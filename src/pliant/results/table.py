@@ -17,9 +17,9 @@ class Quantity:
 
 
 # Dimensions: coordinate = names of q, rate = names of v (they differ for balls only), body, axis, quaternion (its four parts),
-# source of work, pair of contact, row of a closure, drive, strut, motor; state: states of the user's own; friction_joint,
-# friction_rate: joints with friction and the rates along which it acts; joint_coordinate and joint_rate: of the cut joints of
-# formulation "augmented".
+# source of work, pair of contact, row of a closure, drive, strut, motor; channel: readings of sensors; state: states of the user's
+# own; friction_joint, friction_rate: joints with friction and the rates along which it acts; joint_coordinate and joint_rate: of
+# the cut joints of formulation "augmented".
 QUANTITIES = {
     quantity.name: quantity
     for quantity in (
@@ -75,6 +75,7 @@ QUANTITIES = {
         Quantity("strut_force", ("strut",), "N", "force with which each strut pushes its ends apart"),
         Quantity("motor_speed", ("motor",), "rad/s", "speed of each motor's rotor, before its gear"),
         Quantity("motor_torque", ("motor",), "N m", "torque of each motor on its rotor, before its gear"),
+        Quantity("sensor", ("channel",), "1", "readings of sensors, without noise, each in its own unit"),
         Quantity("states", ("state",), "1", "states of the user's own and values held by controllers, each in its own unit"),
         Quantity("joint_friction", ("friction_rate",), "N m or N", "effort of the friction inside joints and closures"),
         Quantity("joint_slip", ("friction_rate",), "m/s", "slip of their surfaces: the rate, times the radius for a turning joint"),

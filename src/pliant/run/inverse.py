@@ -110,7 +110,8 @@ def prescribed_system(system: System, motion: Mapping[str, Motion], t_start: flo
     copy.contacts |= system.contacts
     copy.closures |= system.closures
     copy.conditions |= system.conditions
-    kept = {drive.state for drive in copy.motors.values()} | set(system.own_states)
+    copy.sensors |= system.sensors
+    kept = {drive.state for drive in copy.motors.values()} | set(system.own_states) | system.filter_states
     copy.states |= {name: state for name, state in system.states.items() if name in kept}
     copy.controllers |= system.controllers
     copy.cut_joints |= system.cut_joints
@@ -163,7 +164,7 @@ def _check_still(system: System, options: Mapping[str, Any]) -> None:
     if system.closures:
         raise ModelError.of("inverse_dynamics", "elastic", "must be integrated for a system with closures", sorted(system.closures))
     if system.states or system.controllers:
-        rule = "must be integrated for a system with states of the user's own or sampled controllers"
+        rule = "must be integrated for a system with states of the user's own, filters of sensors or sampled controllers"
         raise ModelError.of("inverse_dynamics", "elastic", rule, sorted({*system.states, *system.controllers}))
     unknown = sorted(set(options) - {"save", "formulation"})
     if unknown:

@@ -94,6 +94,7 @@ COMPILED = {
     "project": "the projection onto closed loops",
     "closures": "the rows of closures",
     "impact": "the responses to impulses",
+    "settle": "the start of sensors' filters",
 }
 
 MOST_OPERATIONS = 2_000_000  # of all structures kept in the process
@@ -153,6 +154,11 @@ class Compiled:
     def impact(self) -> MachineCode | None:
         """The speeds of impulsive contacts, and the responses to their impulses."""
         return self.structure.code.get("impact")
+
+    @property
+    def settle(self) -> MachineCode | None:
+        """The user's own states, with filters of sensors in equilibrium."""
+        return self.structure.code.get("settle")
 
     def with_flags(self, t: float, y: NDArray[np.float64], p: NDArray[np.float64]) -> NDArray[np.float64]:
         """p with the flags that a run would have in this state, just after t: of comparisons and of damped stops."""

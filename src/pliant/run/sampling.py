@@ -105,7 +105,8 @@ class Sampling:
         both = np.concatenate([row, y[::-1]])  # component i of the state has the index -1 - i
         q, v = (dict(zip(names, both[places].tolist(), strict=True)) for names, places in self._named)
         memory = holds.memory_of(name)
-        outputs = run_update(controller, controller.python, (t, q, v, Measured(row.tolist(), self._measured)), memory)
+        measured = Measured(row.tolist(), self._measured).with_noise(self._system, controller, t)
+        outputs = run_update(controller, controller.python, (t, q, v, measured), memory)
         part = f"sampled {name!r}"
         numbers = [_number(part, x) for x in outputs]
         holds.put(name, numbers, {key: _number(part, x) for key, x in memory.items()})
@@ -123,7 +124,7 @@ class Sampling:
         from pliant.trace.absolute import JOINT
 
         columns, found = self._traced.columns, []
-        for kinds in (("q", "joint_q", "states"), ("v", "joint_v")):
+        for kinds in (("q", "joint_q", "states", "sensor"), ("v", "joint_v")):
             names = [name.replace(f"{JOINT}.", ".") for kind in kinds for name in columns[QUANTITIES[kind].dims[0]]]
             places = columns_of(self._traced, kinds)
             found.append((names, np.concatenate([places[kind] for kind in kinds])))

@@ -42,6 +42,7 @@ from pliant.run.row_sinks import FiledRows, KeptRows, MakeSink, window_of
 from pliant.run.sampling import Sampling
 from pliant.run.save_times import Every, Times, check_rows, save_plan, save_windows
 from pliant.run.saved_run import SavedRun, mechanism_words
+from pliant.run.settling import settling_of
 from pliant.run.starts import AnyStart, check_start, lightened, start_named
 from pliant.run.to_file import RowStream, check_target
 from pliant.scalar import Numbers
@@ -314,6 +315,7 @@ class Run:
 
         self.compiled, self.traced, self.t_end, self.stages = compiled, compiled.traced, t_end, stages
         self.times, self.batch = times, 0  # the pieces of time in the loop, counted by calls
+        self.settling = settling_of(compiled, state)
         if state is not None:
             motion = [label for owner in self.traced.states[:2] for label in owner.labels]
             state = state.fitted(self.traced.labels_of_y, self.traced.y0, motion)
@@ -322,7 +324,7 @@ class Run:
         self.stops = [t_start, *(b for b in self.traced.breakpoints if t_start < b < t_end), t_end]
         pieces = self.time_pieces(t_start, t_end)
         kernels = (compiled.rhs, compiled.observe, compiled.events, compiled.open_contact_events, compiled.step_limit,
-                   compiled.project, compiled.closures, compiled.impact, *self.sampling.kernels)  # fmt: skip
+                   compiled.project, compiled.closures, compiled.impact, compiled.settle, *self.sampling.kernels)  # fmt: skip
         self.stepper = self.kind_of_stepper()(
             rhs=compiled.rhs.address,
             n_state=self.traced.y0.size,
@@ -347,6 +349,7 @@ class Run:
             observed=observed_of(compiled, self.at_hand),
             phases=phases_of(compiled, method),
             updates=self.sampling.updates,
+            settling=self.settling,
             on_phase=(lambda: stages.say(self.contacts.words)) if stages.heard else None,
             stages=stages,
             max_steps=MAX_STEPS if max_steps is None else max_steps,

@@ -44,6 +44,7 @@ from pliant.model.joint import (
     Universal,
     Weld,
 )
+from pliant.model.sensor import Encoder
 from pliant.model.signal import Formula, Signal
 from pliant.model.system import Link, System
 from pliant.scalar import is_constant
@@ -88,7 +89,7 @@ def absolute_coordinates(system: System, t_start: float = 0.0) -> tuple[System, 
 
 
 def _carry_over(system: System, found: System, rename: Mapping[str, str]) -> None:
-    """Copies closures, drives, loads, contacts and conditions, with the new names of coordinates."""
+    """Copies closures, drives, loads, contacts, sensors and conditions, with the new names of coordinates."""
     for closure in system.closures.values():
         if closure.name in found.closures:
             rule = "must not be the name of a body followed by ' joint' (formulation 'augmented')"
@@ -108,6 +109,8 @@ def _carry_over(system: System, found: System, rename: Mapping[str, str]) -> Non
     for strut in system.struts.values():
         force = None if strut.force is None else _translated(strut.force, rename)
         found.struts[strut.name] = replace(strut, force=force)
+    for name, sensor in system.sensors.items():
+        found.sensors[name] = replace(sensor, of=rename[sensor.of]) if isinstance(sensor, Encoder) else sensor
     found.contacts.update(system.contacts)
 
 

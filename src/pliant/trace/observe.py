@@ -20,9 +20,7 @@ from pliant.dynamics.energy import (
 )
 from pliant.dynamics.gibbs_appell import Wrench
 from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist
-from pliant.dynamics.loads import BodyLoad
 from pliant.dynamics.motors import MotorState
-from pliant.dynamics.reactions import reactions
 from pliant.dynamics.rotation import quaternion_of
 from pliant.dynamics.struts import StrutForce, strut_energy
 from pliant.dynamics.tree import Node, Place, Tree
@@ -40,8 +38,6 @@ class TracedState:
     v: Sequence[Scalar]
     bodies: Sequence[Pose]
     moving: Sequence[Twist]
-    loads: Sequence[BodyLoad]  # without those of cut joints
-    closing: Mapping[int, Wrench]  # wrenches of closures on the bodies they hold
     cut_joints: Sequence[CutJointState]
     struts: Sequence[StrutForce]
     motors: Sequence[MotorState]
@@ -56,8 +52,13 @@ def observe(
     multipliers: Sequence[Scalar],
     closures: Closures,
     friction: Mapping[str, list[Scalar]],
+    inboard: Sequence[Wrench],
+    readings: Sequence[Scalar],
 ) -> dict[str, list[Scalar]]:
-    """The scalars of every observed quantity of the results' table. friction: quantities of joints with friction."""
+    """The scalars of every observed quantity of the results' table.
+
+    friction: quantities of joints with friction. inboard: wrenches of the inboard joints. readings: of sensors.
+    """
     tree, q, v, bodies, moving = state.tree, state.q, state.v, state.bodies, state.moving
     momentum, angular = momenta(tree, q, v, bodies, moving)
     observed: dict[str, list[Scalar]] = {
@@ -93,6 +94,7 @@ def observe(
         "strut_rate": [strut.state.rate for strut in state.struts],
         "motor_speed": [motor.speed for motor in state.motors],
         "motor_torque": [motor.torque for motor in state.motors],
+        "sensor": list(readings),
         "strut_force": [strut.force for strut in state.struts],
         "tip_position": [],
         "tip_velocity": [],
@@ -101,7 +103,7 @@ def observe(
         "reaction_moment": [],
         **friction,
     }
-    for moment, force in reactions(tree, q, v, accelerations, bodies, state.loads, state.closing):
+    for moment, force in inboard:
         observed["reaction_moment"] += moment
         observed["reaction_force"] += force
     for node in tree.nodes:

@@ -11,11 +11,13 @@ import numpy as np
 from pliant.codegen.tracer import Scalar
 from pliant.errors import ModelError
 from pliant.model import check
+from pliant.model.noise import normal
 from pliant.model.sampled import Sampled
+from pliant.model.sensor import is_noisy
 from pliant.model.system import System
 from pliant.results.components import component_names
 from pliant.results.table import OBSERVED
-from pliant.scalar import PYTHON, called, check_returned
+from pliant.scalar import PYTHON, called, check_returned, floor
 
 SAMPLE, APPLY = "sample", "apply"
 
@@ -55,6 +57,15 @@ class Measured(Mapping[str, Scalar]):
             rule = f"must name a number of a result, such as 'tip_position arm y'{check.did_you_mean(name, self._places)}"
             raise ModelError.of("update", "measured", rule, name)
         return self._values[self._places[name]]
+
+    def with_noise(self, system: System, controller: Sampled, t: Scalar) -> Measured:
+        """With the noise of sensors, as the controller measures them at an instant."""
+        values, instant = list(self._values), floor(t / controller.period + 0.5)
+        for stream, (channel, sensor) in enumerate(system.channels.items()):
+            if is_noisy(sensor):
+                place = self._places[f"sensor {channel}"]
+                values[place] = values[place] + sensor.noise * normal(float(sensor.seed), float(stream), instant)
+        return Measured(values, self._places)
 
     def __contains__(self, name: object) -> bool:
         return name in self._places

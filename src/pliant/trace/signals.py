@@ -11,7 +11,9 @@ import casadi as ca
 
 from pliant.codegen.numbers import Number
 from pliant.codegen.tracer import Scalar, TracedScalar, Tracer
+from pliant.dynamics.algebra import Vec
 from pliant.dynamics.cut_joint import CutJointState, cut_joint_state
+from pliant.dynamics.gibbs_appell import Wrench
 from pliant.dynamics.kinematics import Pose, Twist, poses, twists
 from pliant.dynamics.loads import AppliedForces, applied_forces, damped_stops
 from pliant.dynamics.motors import MotorState, push_motors
@@ -23,6 +25,7 @@ from pliant.model.closure import FormulaClosure
 from pliant.model.coordinate_pair import Pair, all_pairs
 from pliant.model.motor import COMMAND, MotorDrive
 from pliant.model.parameter import evaluated, expression_of
+from pliant.model.sensor import UNFILTERED
 from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, PiecewiseSmooth, Prescribed, Signal
 from pliant.model.system import System
 from pliant.scalar import Numbers, called, maximum, minimum
@@ -30,6 +33,7 @@ from pliant.trace.formulas import NamedScalars
 from pliant.trace.joint_friction import JOINT_GRIPS, JointGrips, count_of_grips
 from pliant.trace.layout import PIECES, STOPS, ContactEntries, Flags, ParameterOwner, Pieces, Window, slices
 from pliant.trace.lowered_system import tables
+from pliant.trace.sensing import measured
 from pliant.trace.switches import Switches
 from pliant.trace.world import World
 
@@ -66,6 +70,7 @@ class Signals:
         self._given_bodies: Sequence[Pose] | None = None
         self._given_moving: Sequence[Twist] | None = None
         self._own_rates: dict[str, Scalar] = {}
+        self._measured: dict[str, Scalar] = {}  # by sensors' channels
         self._under_way: list[str] = []  # states whose rates are being computed
 
     def read(self, signal: Signal) -> Scalar:
@@ -137,6 +142,7 @@ class Signals:
         there = copy.copy(self)
         for name in ("cut_joint_states", "strut_states", "bodies", "moving"):
             vars(there).pop(name, None)
+        there._measured = {}
         there.q, there.v, there._given_bodies, there._given_moving = list(q), list(v), bodies, moving
         return there
 
@@ -168,6 +174,8 @@ class Signals:
         if not states:
             return NamedScalars("q", q, world=world, part=part), NamedScalars("v", v, part=part)
         told = {f"{drive.name}.{COMMAND}": partial(self._command, drive) for drive in self.system.motors.values()}
+        for channel in self.system.channels:
+            told |= {channel: partial(self.reading, channel, part), channel + UNFILTERED: partial(self.measured, channel, part)}
         return (NamedScalars("q", q, own, later=told, world=world, part=part), NamedScalars("v", v, later=later, part=part))
 
     def _command(self, drive: MotorDrive) -> Scalar:
@@ -188,6 +196,43 @@ class Signals:
         own = dict(zip(self.system.states, self.own, strict=True))
         self.motors = push_motors(self.tree, self.system.motors.values(), self.v, commands, own, applied)
         return applied
+
+    # ---- sensors
+
+    def reading(self, channel: str, part: str) -> Scalar:
+        """The reading of a sensor. part: the owner of the formula that reads it."""
+        own = dict(zip(self.system.states, self.own, strict=True))
+        sensor = self.system.channels[channel]
+        if not sensor.filters(channel):
+            own |= {channel + UNFILTERED: self.measured(channel, part)}
+        return sensor.reading(channel, own)
+
+    def measured(self, channel: str, part: str) -> Scalar:
+        """What a sensor measures, before its filter and delay."""
+        if channel not in self._measured:
+            name = next(own for own, sensor in self.system.sensors.items() if channel in sensor.channels(own))
+            self._measured |= dict(zip(self.system.sensors[name].channels(name), measured(self, name, part), strict=True))
+        return self._measured[channel]
+
+    def changing(self, vector: Sequence[Scalar], part: str, name: str) -> list[Scalar]:
+        """The rate of a function of time and motion, as its accelerations make it. name: of the sensor that reads it."""
+        raise self._too_early(part, name)
+
+    def reaction(self, number: int, part: str, name: str) -> Wrench:
+        """(moment about the body's origin, force) of the joint that carries a body, on the body, in world axes."""
+        raise self._too_early(part, name)
+
+    def contact_force(self, pair: str, part: str, name: str) -> tuple[Scalar, Vec]:
+        """(normal force, friction in world axes) of a contact pair."""
+        raise self._too_early(part, name)
+
+    @staticmethod
+    def _too_early(part: str, name: str) -> ModelError:
+        rule = (
+            f"must not read sensor {name!r} directly, because its reading follows from the accelerations, and these from this "
+            "formula: an algebraic loop; give the sensor a low_pass, or read it in a state, an event or a sampled controller"
+        )
+        return ModelError.of(part, "q", rule, name)
 
     @property
     def own_rates(self) -> list[Scalar]:

@@ -218,7 +218,8 @@ class TracedSystem:
         """The indices in y of everything that a run's start may set, by name: coordinates and states, and rates of coordinates."""
         y, tree = self.layout.y, self.tree
         starts = {tree.positions[k]: y[POSITIONS].start + i for i, k in enumerate(self.free_q)}
-        starts |= {name: y[OWN].start + i for i, name in enumerate(self.system.states)}
+        settled = self.system.filter_states  # start where their sensors are
+        starts |= {name: y[OWN].start + i for i, name in enumerate(self.system.states) if name not in settled}
         return {"starts": starts, "rates": {tree.rates[k]: y[RATES].start + i for i, k in enumerate(self.free_v)}}
 
     def start_place(self, part: str, kind: str, name: str) -> int:
@@ -273,6 +274,7 @@ def labels_of(
         "joint_rate": tuple(name for c in system.cut_joints.values() for name in c.rates),
         "strut": tuple(system.struts),
         "motor": tuple(system.motors),
+        "channel": tuple(system.channels),
     }
 
 

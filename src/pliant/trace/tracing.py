@@ -24,7 +24,7 @@ from pliant.codegen.graph import Graph
 from pliant.codegen.numbers import Numbers
 from pliant.codegen.tracer import Scalar
 from pliant.dynamics import articulated, denoc, gibbs, gibbs_appell, lagrange
-from pliant.dynamics.algebra import is_zero
+from pliant.dynamics.algebra import Vec, is_zero
 from pliant.dynamics.closure_twists import TwistRow, on_sleeve, twist_rows, weighted, wrenches
 from pliant.dynamics.closures import ConstraintRows, rows, stored_energy
 from pliant.dynamics.contact import (
@@ -101,6 +101,7 @@ from pliant.trace.traced_system import TracedSystem, labels_of, owners_of
 FORMULATIONS = ("articulated", "gibbs_appell", "lagrange", "gibbs", "denoc")  # in the coordinates of the tree
 AUGMENTED = "augmented"  # in absolute ones
 DIFFERENTIATING = ("lagrange", "denoc")  # these obtain velocity terms by differentiating the inertia
+SETTLE = "settle"  # the function with which filters of sensors start
 WHILE_CLOSED = ("event_functions",)  # evaluated only while a contact is closed, so leaving contacts out gains nothing
 
 
@@ -221,6 +222,8 @@ class Trace(Signals):
         self.free_v = [k for k in range(len(self.tree.rates)) if k not in {c.v for c in self.prescribed}]
         n_q, n_v = len(self.free_q), len(self.free_v)
         self.state_column, state = self.tracer.symbols("y", n_q + n_v)
+        self.motion_column = self.state_column
+        self.accelerated = False  # whether accelerations are known, so that sensors may read what follows from them
         self.known: dict[int, Scalar] = {}
         self.held: list[Scalar] = []
         self.warnings: list[str] = []
@@ -253,6 +256,8 @@ class Trace(Signals):
             "event_functions": [g for _, g, _ in events],
             "open_contact_event_functions": [1.0 if closed else g for _, g, closed in events],
         }
+        if any(sensor.filters(channel) for channel, sensor in self.system.channels.items()):
+            functions[SETTLE] = self._settled()
         if self.system.controllers:
             names, rubs = tuple(pair.name for pair in self.pairs), [(one.label, one.rates) for one in joints]
             labels = labels_of(self.system, self.tree, tuple(self.power), drives, names, self.closures.names, rubs)
@@ -321,6 +326,7 @@ class Trace(Signals):
         self.bristle_columns = (bristles, joint_bristles)
         self.closures = self.close(self.applied)
         self.forward, self.solved = self._solve_closures(self.closures, self._forward(self.applied))
+        self.accelerated = True
 
     def _collect_rates(self) -> None:
         """Powers of all sources, and derivatives of coordinates, rates, bristles, own states and sampled values."""
@@ -330,7 +336,7 @@ class Trace(Signals):
         self.power |= motion_power(closures.soft, closures.soft_closures, closures.spring_forces)
         for number, effort in forward.efforts.items():
             self.power[f"{self.tree.rates[number]} motion"] = effort * self.v[number]
-        self.rates = self._coordinate_rates() + [forward.accelerations[k] for k in self.free_v]
+        self.rates = list(self.motion_rates)
         self.rates += [rate for one in self.contacts for rate in one.bristle_rates]
         self.rates += [rate for one in self.rubbing for rate in one.bristle_rates] + self.own_rates
         waiting = sum(controller.pending * len(controller.outputs) for controller in self.system.controllers.values())
@@ -340,9 +346,41 @@ class Trace(Signals):
             self.state_column, *self.bristle_columns, self.own_column, self.sampled_column, pending_column
         )
 
+    # ---- what sensors read of the motion that the forces cause
+
+    @cached_property
+    def motion_rates(self) -> list[Scalar]:
+        """The rates of the free coordinates, then the free accelerations."""
+        return self._coordinate_rates() + [self.forward.accelerations[k] for k in self.free_v]
+
+    @cached_property
+    def closing(self) -> dict[int, Wrench]:
+        """Wrenches of closures on the bodies they hold."""
+        return self._closing(self.closures)
+
+    @cached_property
+    def inboard(self) -> list[Wrench]:
+        """The wrench of every inboard joint on its body."""
+        accelerations, loads = self.forward.accelerations, self.applied.outer
+        return reactions(self.tree, self.q, self.v, accelerations, self.bodies, loads, self.closing)
+
+    def changing(self, vector: Sequence[Scalar], part: str, name: str) -> list[Scalar]:
+        if not self.accelerated:
+            return super().changing(vector, part, name)
+        clocked = ca.vertcat(self.t_column, self.motion_column)
+        return self.tracer.directional(vector, clocked, self.tracer.column([1.0, *self.motion_rates]))
+
+    def reaction(self, number: int, part: str, name: str) -> Wrench:
+        return self.inboard[number] if self.accelerated else super().reaction(number, part, name)
+
+    def contact_force(self, pair: str, part: str, name: str) -> tuple[Scalar, Vec]:
+        if not self.accelerated:
+            return super().contact_force(pair, part, name)
+        contact = self.contacts[[own.name for own in self.pairs].index(pair)]
+        return contact.force, contact.friction_vector
+
     def _solve_friction(self) -> None:
-        self.closing = self._closing(self.closures)
-        self.rubbers = self._rubbers(self.rubbing, self.forward, self.applied.outer, self.closing, self.closures)
+        self.rubbers = self._rubbers(self.rubbing, self.forward, self.applied.outer, self.closures)
         self.friction = self._hold(self.contacts, self.rubbing, self.rubbers, self.rates)
 
     def _complete_columns(self) -> None:
@@ -371,11 +409,20 @@ class Trace(Signals):
         return pairs, joint_slots(self.rubbing, events, self.places[JOINT_GRIPS].start, of_joints)
 
     def _observed(self, efforts: Sequence[Scalar]) -> list[Scalar]:
-        state = TracedState(self.system, self.tree, self.q, self.v, self.bodies, self.moving, self.applied.outer, self.closing,
-                            self.cut_joint_states, self.applied.struts, self.motors)  # fmt: skip
+        state = TracedState(self.system, self.tree, self.q, self.v, self.bodies, self.moving, self.cut_joint_states,
+                            self.applied.struts, self.motors)  # fmt: skip
+        readings = [self.reading(channel, f"sensor {channel!r}") for channel in self.system.channels]
         observed = observe(state, self.forward.accelerations, self.power, efforts, self.contacts, self.multipliers, self.closures,
-                           observed_friction(self.rubbing, self.friction))  # fmt: skip
+                           observed_friction(self.rubbing, self.friction), self.inboard, readings)  # fmt: skip
         return [x for name in OBSERVED for x in observed[name]] + self._moved()
+
+    def _settled(self) -> list[Scalar]:
+        """The user's own states, with filters in equilibrium with what their sensors measure now."""
+        found: dict[str, Scalar] = dict(zip(self.system.states, self.own, strict=True))
+        for channel, sensor in self.system.channels.items():
+            now = self.measured(channel, f"sensor {channel!r}")
+            found |= {name: now if name in sensor.settled(channel) else 0.0 for name in sensor.rates(channel)}
+        return list(found.values())
 
     def _step_limits(self) -> tuple[ca.SX, list[Scalar]]:
         """As a function of the state and its derivative, which a step evaluates first anyway; the column of the derivative."""
@@ -411,7 +458,8 @@ class Trace(Signals):
             elif not instant.python:
                 memory = holds.memory_of(controller.name)
                 seen = self.seen(f"sampled {controller.name!r}")
-                outputs = run_update(controller, controller.update, (self.t, *seen, measured), memory)
+                sampled = measured.with_noise(self.system, controller, self.t)
+                outputs = run_update(controller, controller.update, (self.t, *seen, sampled), memory)
                 new = {name: self._scalar(x) for name, x in memory.items()}
                 holds.put(controller.name, [self._scalar(x) for x in outputs], new)
             else:
@@ -590,14 +638,10 @@ class Trace(Signals):
         p = self.p[self.places[JOINT_GRIPS]]
         return column, rub(self.tree, joints, p, bristles, symbols, first, (self.q, self.v, self.bodies), applied)
 
-    def _rubbers(
-        self, rubbing: Sequence[Rubbing], forward: Forward, outer: Sequence[BodyLoad], closing: Mapping[int, Wrench],
-        closures: Closures,
-    ) -> list[Rubber]:  # fmt: skip
+    def _rubbers(self, rubbing: Sequence[Rubbing], forward: Forward, outer: Sequence[BodyLoad], closures: Closures) -> list[Rubber]:
         """Joints with friction, with the reactions that press them."""
         if not rubbing:
             return []
-        inboard = reactions(self.tree, self.q, self.v, forward.accelerations, self.bodies, outer, closing)
         owners = [closures.exact[k].name for k in closures.hard.owners]
         owners += [closures.soft_closures[k].name for k in closures.soft.owners]
         every = list(zip(owners, self.twist_rows(closures), [*self.multipliers, *closures.spring_forces], strict=True))
@@ -608,9 +652,9 @@ class Trace(Signals):
 
         def sleeve(k: int) -> Wrench:
             held = self._closing(closures, lambda closure, row: on_sleeve(self.tree, closure, row, k))
-            return of_sleeve(self.tree, k, self.q, self.v, forward.accelerations, self.bodies, outer, held, inboard)
+            return of_sleeve(self.tree, k, self.q, self.v, forward.accelerations, self.bodies, outer, held, self.inboard)
 
-        pressed = reactions_of(rubbing, inboard, of_closures, sleeve)
+        pressed = reactions_of(rubbing, self.inboard, of_closures, sleeve)
         return [own.rubber(reaction, self.bodies) for own, reaction in zip(rubbing, pressed, strict=True)]
 
     def _hold(

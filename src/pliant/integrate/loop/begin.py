@@ -14,7 +14,7 @@ from pliant.integrate.loop.impacts import strike
 from pliant.integrate.loop.kernels import call_kernel, stage
 from pliant.integrate.loop.pairs import observe_contacts, of_pair, pair_place
 from pliant.integrate.loop.phases import choose_kernels, close, is_impulsive, round_off_of_gap, set_flag, set_precision, watch
-from pliant.integrate.memory.run_record import CLOSED, ENTRY, GAP, GOES_ON, RENEWAL, THROWN, UNDAMPED
+from pliant.integrate.memory.run_record import CLOSED, ENTRY, GAP, GOES_ON, RENEWAL, SETTLING, THROWN, UNDAMPED
 
 EPSILON = 2.0**-52
 DOUBT = 8.0 * EPSILON  # relative error of a state that a user typed, or computed in a few operations
@@ -24,8 +24,27 @@ MOMENT = 1e-7  # s: interval over which the acceleration of a gap is measured
 
 def begin(run: Any) -> None:
     """Initialise events, flags and contacts at the present state; p has all contacts open and all flags cleared."""
-    if run.n_events == 0:
+    _settle(run)
+    if run.n_events > 0:
+        _begin_events(run)
+        _settle(run)  # sensors may measure the forces of contacts that are closed by now
+
+
+def _settle(run: Any) -> None:
+    """Put filters of sensors into equilibrium with what the sensors measure; it may follow from other filters, through drives."""
+    if run.settle == 0:
         return
+    which, found = ints(run.settles, run.n_own), floats(run.own_new, run.n_own)
+    own = floats(run.y + 8 * run.first_own, run.n_own)
+    for k in range(1 + SETTLING):
+        if k > 0:
+            call_kernel(run.settle, run.t, run.y, run.p, run.own_new, run.work)
+        for i in range(run.n_own):
+            if which[i] != 0:
+                own[i] = found[i] if k > 0 else 0.0
+
+
+def _begin_events(run: Any) -> None:
     if run.events_open != 0:
         round_off(run, run.events_open, run.n_events, run.noise, run.g_low, run.g_high)
     _set_flags(run)

@@ -60,6 +60,7 @@ class Memory:
         self.bind_observed(0, 0)
         self.bind_rows(np.zeros(0), 0)
         self.bind_updates(np.zeros(0, dtype=np.int64), 0, 0, 0.0)
+        self.bind_settling(0, 0, np.zeros(0, dtype=np.int64))
         self.bind_pieces(np.zeros(1), np.zeros((1, 0)))
         self.bind_tape(0)
         self.bind_work(n_work)
@@ -159,6 +160,11 @@ class Memory:
         """Bind the updates of sampled controllers: kernels, and the components of y that they write."""
         self.set(n_updates=kernels.size, first_held=first, n_held=held, one_instant=one_instant)
         self.bind(updates=kernels, held_new=np.zeros(held))
+
+    def bind_settling(self, kernel: int, first: int, which: NDArray[np.int64]) -> None:
+        """Bind the states of filters that start in equilibrium: the kernel of all own states, and which of them it writes."""
+        self.set(settle=kernel, first_own=first, n_own=which.size)
+        self.bind(settles=which, own_new=np.zeros(which.size))
 
     def bind_pieces(
         self, ends: Floats, heads: Floats, due: NDArray[np.bool_] | None = None, tail: NDArray[np.bool_] | None = None

@@ -72,6 +72,18 @@ class Updates:
 
 
 @dataclass(frozen=True)
+class Settling:
+    """Filters of sensors that start in equilibrium: the kernel of all of the user's own states, and which of these it writes."""
+
+    kernel: int  # address
+    first: int  # index in y
+    which: Ints  # (own state): 1 if it is one of those
+
+    def bind(self, memory: Memory) -> None:
+        memory.bind_settling(self.kernel, self.first, self.which)
+
+
+@dataclass(frozen=True)
 class PiecesOfTime:
     """Pieces of a run between breakpoints: the end of each, s, and its first entries of p."""
 

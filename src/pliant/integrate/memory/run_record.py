@@ -48,6 +48,7 @@ THROWN = 0.8
 # Columns of `touch`, the data of an ongoing contact; impulse and works are those of the pair when the contact began.
 BEGIN, ENTRY_SPEED, BEGIN_IMPULSE, BEGIN_LOST, BEGIN_RUBBED, PEAK_FORCE, PEAK_TIME, LET_GO_TIME, LET_GO_SPEED = range(9)
 TOUCH = 9
+SETTLING = 2  # times that filters of sensors are set at the start: first from zero, then once more, as they may depend on others
 # A pair at the start.
 JUDGED, GOES_ON = 0, 1  # closed if it touches; already closed in the run that is continued
 # Columns of `finished`: the pair's number, then the numbers of a contact's record.
@@ -204,6 +205,9 @@ _SETTINGS = {  # settings of the caller and of the method
     "n_updates": "i8",  # kernels that run at instants: updates of sampled controllers
     "first_held": "i8",  # index in y of the outputs they write, and their number
     "n_held": "i8",
+    "settle": "i8",  # address, 0: none; the user's own states, with filters of sensors in equilibrium
+    "first_own": "i8",  # index in y of these states, and their number
+    "n_own": "i8",
     "one_instant": "f8",  # s: rows and instants nearer to each other than this coincide
     "step_limit": "i8",  # address, 0: none
     "project": "i8",  # address, 0: none
@@ -371,6 +375,8 @@ _ARRAYS = {  # addresses; see `floats`, `ints`, `flags` in kernels
     "pair_places": "i8",  # ints, (pair, PAIR_PLACES)
     "pair_numbers": "i8",  # (pair, PAIR_NUMBERS)
     "touch": "i8",  # (pair, TOUCH)
+    "settles": "i8",  # ints, (own state): whether it starts in equilibrium
+    "own_new": "i8",
     "pair_start": "i8",  # ints: JUDGED or GOES_ON
     "close_by": "i8",  # ints
     "breaking": "i8",  # ints, (pair, then joint): whether more force is needed than it can supply
@@ -432,5 +438,5 @@ _COURSE = {  # history that a run keeps; see `course`
 }
 # Addresses of kernels, which another process has elsewhere; `events` is one of the next two.
 KERNELS = ("family", "rhs", "jacobian", "events_open", "events_closed", "observe", "step_limit", "project", "closures", "impact",
-           "constraints", "shift")  # fmt: skip
+           "settle", "constraints", "shift")  # fmt: skip
 RUN = np.dtype(list((MOTION | _SETTINGS | _ARRAYS | _COURSE).items()))

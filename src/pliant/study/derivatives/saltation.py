@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pliant.codegen.directional_kernel import DirectionalCall, from_lanes, to_lanes
 from pliant.errors import SolveError
-from pliant.integrate.memory.run_record import CUTS, MARKS, RECORDS, STOPS, THROWN, TURNS, UNDAMPED
+from pliant.integrate.memory.run_record import CUTS, MARKS, RECORDS, SETTLING, STOPS, THROWN, TURNS, UNDAMPED
 from pliant.integrate.methods.method import Auto
 from pliant.integrate.methods.tableaus import DOP853, Tableau
 from pliant.integrate.replay.variation import Tolerances, Variation
@@ -165,6 +165,7 @@ class Walk(TapedRun):
         self._enter_piece(dp, float(tape.times[0, 0]))
         s = self.theta.start.copy()
         self._begin(p, dp, s)
+        self._settle(p, dp, s)
         asked = int(np.searchsorted(times, tape.times[0, 0], side="right"))
         if asked:
             self._answer_start(times[:asked], p, dp, s)
@@ -519,6 +520,18 @@ class Walk(TapedRun):
             self._close(number, slots, point, p, none, dp, s)
             if slots.renewal is not None:
                 self._throw(slots, point, p, dp)
+
+    def _settle(self, p: Floats, dp: Floats, s: Floats) -> None:
+        """Filters of sensors start in equilibrium with what the sensors measure: as `begin` sets them."""
+        settling = self.run.settling
+        if settling is None:
+            return
+        y, own = self.tape.begins[0].copy(), settling.which != 0
+        places = settling.first + np.flatnonzero(own)
+        y[places], s[places] = 0.0, 0.0
+        for _ in range(SETTLING):
+            values, slopes = self._call("settle", self.directions)(float(self.tape.times[0, 0]), y, p, s, None, dp)
+            y[places], s[places] = values[own], slopes[own]
 
     def _throw(self, slots: PairSlots, point: EventPoint, p: Floats, dp: Floats) -> None:
         """The entry speed of a contact that starts pressed, if it is the speed at which it would be thrown out: see `begin`."""

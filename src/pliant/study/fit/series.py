@@ -10,6 +10,7 @@ from itertools import product
 from pliant.errors import ModelError
 from pliant.model.check import did_you_mean
 from pliant.results.columns import PER_TIME
+from pliant.results.reading import BY_LABEL
 from pliant.results.table import QUANTITIES
 
 TIME = "time"
@@ -33,10 +34,11 @@ def split_head(head: str) -> tuple[str, str | None]:
 
 
 class SeriesNames:
-    """All series of a result, by name; a coordinate is also known by its own name."""
+    """All series of a result, by name; coordinates, states and sensors are also known by their own names, as in a result."""
 
     def __init__(self, labels: Mapping[str, Sequence[str]], units: Mapping[str, str]) -> None:
         self._known: dict[str, Series] = {}
+        alone: dict[str, list[Series]] = {}
         for name, quantity in QUANTITIES.items():
             along = [list(enumerate(labels[dimension])) for dimension in quantity.dims]
             for entry in product(*along):
@@ -45,8 +47,10 @@ class SeriesNames:
                 unit = quantity.unit if own is None else own + PER_TIME[name]
                 full = " ".join((name, *words))
                 self._known[full] = Series(full, name, place, unit)
-                if name == "q":
-                    self._known[words[0]] = self._known[full]
+                if name in BY_LABEL:
+                    alone[words[0]] = [*alone.get(words[0], []), self._known[full]]
+        # of quantities that share a label, the one that a result reads by it
+        self._known |= {label: min(found, key=lambda one: BY_LABEL.index(one.quantity)) for label, found in alone.items()}
 
     def find(self, part: str, field: str, name: str | tuple[str, ...]) -> Series:
         """part and field: used in the error message if there is no series of that name. A tuple is read as by a Result."""
