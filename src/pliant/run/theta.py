@@ -63,6 +63,8 @@ class ThetaPlan:
         for name in self.parameters:
             if name not in known:
                 checked_values(known, {name: 0.0})  # refuses the name and suggests the nearest
+            if name in traced.inputs:
+                raise ModelError.of("sensitivities", "parameters", "must not name an input, whose values are given", name)
         for kind, names in (("parameters", self.parameters), ("starts", self.starts), ("rates", self.rates)):
             if len(set(names)) < len(names):
                 raise ModelError.of("sensitivities", kind, "must be different names", list(names))
