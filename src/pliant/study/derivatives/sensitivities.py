@@ -24,7 +24,7 @@ from pliant.run.mechanism import AnySystem, mechanism_of
 from pliant.run.prepare import Compiled
 from pliant.run.save_times import Every
 from pliant.run.simulate import AUTO, Progress, Run, method_of, run_to_end, state_of, told
-from pliant.run.starts import AnyStart
+from pliant.run.starts import AnyStart, split_starts, start_places
 from pliant.scalar import Numbers
 from pliant.study.derivatives.differences import DifferencedSensitivities, around, without_exact_ones
 from pliant.study.derivatives.run_derivatives import Sensitivities
@@ -100,7 +100,7 @@ def sensitivities(
         if isinstance(save, str):
             options["save"] = result.time.tolist()
         return _differenced(owner, plan, wanted, run, result, "; ".join(inexact), {"save": save, "start": start, **options})
-    theta = theta_of(owner, run.compiled, plan, run.stops[0], run.stops[-1], start is not None, stages)
+    theta = theta_of(owner, run.compiled, plan, run.stops[0], run.stops[-1], _given(run, start), stages)
     tape = run.stepper.tape()
     if not len(tape.times):
         raise SolveError(f"sensitivities: the run did not take a single step: {result.message}")
@@ -108,6 +108,14 @@ def sensitivities(
     times, states = run.stepper.rows()
     walk.go(asked_times(times, run, result))
     return Sensitivities(result, walk, wanted, (times, states))
+
+
+def _given(run: Run, start: AnyStart) -> list[int]:
+    """The components of y that the start gives: all if the run continues another, otherwise those that are named."""
+    if not isinstance(start, Mapping):
+        return [] if start is None else list(range(run.y0.size))
+    positions, rates = split_starts(start)
+    return list(start_places(run.traced, "sensitivities", {"starts": positions, "rates": rates}).values())
 
 
 def _begin(start: AnyStart, t_start: float) -> float:

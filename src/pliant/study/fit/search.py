@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +38,14 @@ class Search:
         self._scatter = {name: _spread(_all_of(comparisons, name)) for name in _column_names(comparisons)}
         self._refused = 0.0
         self.runs, self.ok, self.message, self.warnings = 0, False, "", list[str]()
+        self._pool = ThreadPoolExecutor(min(os.cpu_count() or 1, len(comparisons))) if len(comparisons) > 1 else None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
 
     def run(self, start: Floats, end: float) -> Floats:
         """The best values, in the scaled coordinates of the free parameters; end: relative change at which the search ends."""
@@ -65,8 +76,9 @@ class Search:
         self._scatter = {name: max(scatter, least) or 1.0 for name, scatter in self._scatter.items()}
 
     def _runs(self, x: Floats) -> list[DifferentiatedRun]:
-        values = self._free.values(x)
-        runs = [comparison.runner.at(values) for comparison in self._comparisons]
+        """The runs of all experiments, side by side: compiled code, which takes most of their time, needs no lock of Python."""
+        each = map if self._pool is None else self._pool.map
+        runs = list(each(lambda one: one.runner.at(one.values(self._free, x)), self._comparisons))
         self.runs = sum(comparison.runner.count for comparison in self._comparisons)
         return runs
 
@@ -91,7 +103,7 @@ class Search:
         return np.concatenate([part.slopes for part in parts]) * self._free.scales
 
     def _compared(self, comparison: Comparison, run: DifferentiatedRun) -> Compared:
-        differences, residuals, slopes, squares = {}, [], [], 0.0
+        differences, residuals, slopes, squares = {}, [], list[Floats](), 0.0
         for column in comparison.columns:
             there = np.isfinite(column.values)
             modelled = run.series(column.series)
@@ -111,9 +123,10 @@ class Search:
             differences=differences,
             residuals=np.concatenate(residuals),
             size=squares**0.5,
-            slopes=np.concatenate(slopes),
+            slopes=comparison.spread(np.concatenate(slopes), self._free),
             result=run.result,
             warnings=run.warnings,
+            values=run.values,
         )
 
 
