@@ -200,7 +200,7 @@ def run_to_end(
         traced = compiled.traced
         assert run is not None
         own = {"start": str(dict(start))} if isinstance(start, Mapping) and start else {}
-        own |= {"inputs": {name: str(series) for name, series in traced.inputs.items()}} if traced.inputs else {}
+        own |= {"inputs": "; ".join(f"{name}: {one}" for name, one in traced.inputs.items())} if traced.inputs else {}
         return run, run.collect(Provenance(traced.original, settings, run.t_first, traced.plain_values, **own))
 
     if to is not None:

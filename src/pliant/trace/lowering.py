@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, is_dataclass
 from itertools import chain
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -85,7 +86,7 @@ def expressions_of(root: Any) -> dict[int, Expression]:
     return walk.expressions
 
 
-def numbered(root: Any, number: Callable[[float], Number], parameters: Values) -> Any:
+def numbered(root: Any, number: Callable[[float], Number], parameters: Values = MappingProxyType({})) -> Any:
     """A copy in which every number that is not part of the structure is a Number, in the order of `lower`.
 
     parameters: scalars of the trace, of which inputs are made.
@@ -337,7 +338,7 @@ class _Copying(Copying):
 
     kept = PLAIN
 
-    def __init__(self, number: Callable[[float], Number], parameters: Values) -> None:
+    def __init__(self, number: Callable[[float], Number], parameters: Values = MappingProxyType({})) -> None:
         super().__init__()
         self._number, self._parameters = number, parameters
         self._own: dict[float, Number] = {}  # of the part that is being copied
