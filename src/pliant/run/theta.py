@@ -91,7 +91,10 @@ def theta_of(
         return Ingredients.of(lowered_at(known, traced, {**values, **changed}), between)
 
     here = at({})
-    key = (plan, tuple(values.items()), traced.formulation, traced.near, t_start, t_end, tuple(given), here.column.tobytes())
+    # experiments of a fit that differ only in their starts, ends and series share what follows
+    span = tuple(stops.tolist()) if stops.size > 2 or traced.tables else ()
+    plain = (tuple(traced.plain_values.items()), tuple(traced.inputs))
+    key = (plan, *plain, traced.formulation, traced.near, span, tuple(given), here.column.tobytes())
     theta: Theta | None = known.slopes.get(key)
     if theta is None:  # another thread may change the memory meanwhile
         theta = _theta(known, compiled, plan, (t_start, t_end), given, at, here, stages)

@@ -128,6 +128,11 @@ class TracedSystem:
         return {name: value for name, value in self.parameter_values.items() if name not in self.inputs}
 
     @property
+    def tables(self) -> bool:
+        """Whether p holds pieces of tables."""
+        return self._width(PIECES) > 0
+
+    @property
     def n_controlled(self) -> int:
         return self.layout.n_controlled
 
@@ -179,7 +184,7 @@ class TracedSystem:
 
     def heads(self, times: Sequence[float]) -> NDArray[np.float64]:
         """(piece, entry): `head` between each of these times and the next, of which there may be a million."""
-        if self._width(PIECES):
+        if self.tables:
             return np.array([self.head(begin, end) for begin, end in pairwise(times)])
         edges = np.asarray(times)
         return np.stack([np.nextafter(edges[:-1], np.inf), np.nextafter(edges[1:], -np.inf)], axis=1)

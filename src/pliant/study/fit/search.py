@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from time import perf_counter
 from typing import Self
 
 import numpy as np
@@ -19,6 +20,7 @@ from pliant.study.fit.free_parameters import FreeParameters
 Floats = NDArray[np.float64]
 REFUSED = 1e3  # factor on the initial residuals, assigned to a failed run so that the search turns back
 ROUGHLY, CLOSELY = 1e-4, 1e-9  # relative changes of values, and of the sum of squares, at which a search ends
+WORTH_THREADS = 0.3  # share of compiled code in the time of all runs: with less, threads would wait for Python's lock
 CONVERGED = {  # by the status of scipy's search
     1: "no small change of the values lowers the sum of squares",
     2: "the sum of squares no longer decreases",
@@ -38,7 +40,7 @@ class Search:
         self._scatter = {name: _spread(_all_of(comparisons, name)) for name in _column_names(comparisons)}
         self._refused = 0.0
         self.runs, self.ok, self.message, self.warnings = 0, False, "", list[str]()
-        self._pool = ThreadPoolExecutor(min(os.cpu_count() or 1, len(comparisons))) if len(comparisons) > 1 else None
+        self._pool: ThreadPoolExecutor | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -76,9 +78,13 @@ class Search:
         self._scatter = {name: max(scatter, least) or 1.0 for name, scatter in self._scatter.items()}
 
     def _runs(self, x: Floats) -> list[DifferentiatedRun]:
-        """The runs of all experiments, side by side: compiled code, which takes most of their time, needs no lock of Python."""
-        each = map if self._pool is None else self._pool.map
+        """The runs of all experiments; side by side if compiled code, which needs no lock of Python, takes most of their time."""
+        each, began = map if self._pool is None else self._pool.map, perf_counter()
         runs = list(each(lambda one: one.runner.at(one.values(self._free, x)), self._comparisons))
+        compiled = sum(run.result.stats["wall_s"] for run in runs)
+        threads = min(os.cpu_count() or 1, len(runs))
+        if self._pool is None and threads > 1 and compiled > WORTH_THREADS * (perf_counter() - began):
+            self._pool = ThreadPoolExecutor(threads)
         self.runs = sum(comparison.runner.count for comparison in self._comparisons)
         return runs
 
