@@ -1,7 +1,7 @@
 """A measured positioning drive: its mass, its friction and the offset of its force, found from the voltage that drove it.
 
-Without arguments the script makes a record with known values and finds them again. The measured record is that of the EMPS benchmark
-(nonlinearbenchmark.org; Janot, Gautier, Brunot 2019), which is not part of this package:
+Without arguments the script makes a record with known values and finds them again. The measured record is that of the EMPS
+benchmark (nonlinearbenchmark.org; Janot, Gautier, Brunot 2019), which is not part of this package:
 
     python examples/measured_drive.py --data FILE.npz [--test FILE2.npz] [--pulses NAME]
 
@@ -112,7 +112,8 @@ def main():
     rows = slice(None, None, EVERY)
     experiment = pl.Experiment(
         {"time": data["t"][rows], PLACE: data["qm"][rows]}, name="record",
-        inputs={"u": pl.InputSeries(data["t"], data["force"], "held")}, starts={PLACE: pl.Unknown(data["qm"][0])},  # one reading is not exact
+        inputs={"u": pl.InputSeries(data["t"], data["force"], "held")},
+        starts={PLACE: pl.Unknown(data["qm"][0])},  # one reading is not exact
     )  # fmt: skip
     fit = pl.fit(drive(), experiment, list(PUBLISHED))
     print(fit)

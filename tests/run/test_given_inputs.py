@@ -47,7 +47,7 @@ def test_a_mass_moves_as_the_series_integrated_twice(between, corners, formula):
     series, rows = pl.InputSeries(TIMES, VALUES, between, corners=corners), np.linspace(0.0, 4.0, 41)
     run = pl.simulate(cart(formula), 4.0, inputs={"u": series}, save=rows, method=TIGHT)
     exact = [place(t, between) for t in rows]
-    smooth = corners or between == "held" and corners is None  # on each step
+    smooth = corners or (between == "held" and corners is None)  # on each step
     assert run.ok and not run.warnings
     assert run["cart.displacement"] == pytest.approx(exact, abs=1e-10 if smooth else 2e-8)
     assert run.ledger.relative_error_max < (1e-9 if smooth else 1e-7)

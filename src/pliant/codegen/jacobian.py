@@ -26,9 +26,7 @@ def price(operations: int) -> float:
     return seconds / (SECONDS_TO_RUN * operations) if seconds > 0.0 else 0.0
 
 
-def jacobian_kernel(
-    rhs: ca.Function, n: int, whole: bool, cache: Path | None, series: Sequence[int] = ()
-) -> JacobianKernel | None:
+def jacobian_kernel(rhs: ca.Function, n: int, whole: bool, cache: Path | None, series: Sequence[int] = ()) -> JacobianKernel | None:
     """The Jacobian of `rhs` by the first n components of the state.
 
     whole: include all rows, followed by df/dt; otherwise only the first n rows. One kernel computes all columns if that is cheap to

@@ -22,8 +22,8 @@ Floats = NDArray[np.float64]
 ENTRIES = 6  # of p: the address of the table, the origin, c0, c1, c2, c3
 HEAD = 4  # numbers before the cells
 
-# The time at which a piece is looked for lies strictly inside the window p[0] ... p[1], as for formulas with breakpoints. Times that
-# round-off puts into a neighbouring cell are found, too: the search spans one cell more on either side.
+# The time at which a piece is looked for lies strictly inside the window p[0] ... p[1], as for formulas with breakpoints. Times
+# that round-off puts into a neighbouring cell are found, too: the search spans one cell more on either side.
 FIND_PIECE = """declare i64 @llvm.fptosi.sat.i64.f64(double)
 declare i64 @llvm.smax.i64(i64, i64)
 declare i64 @llvm.smin.i64(i64, i64)

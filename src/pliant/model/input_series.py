@@ -36,8 +36,8 @@ class InputSeries:
 
     times: Floats  # s
     values: Floats  # in the unit of the parameter
-    between: str
-    corners: bool | None = None
+    between: str  # what holds between two times: "held", "linear" or "cubic"
+    corners: bool | None = None  # whether steps end where the series jumps or bends; None: at the jumps of a held one
 
     def __init__(self, times: ArrayLike, values: ArrayLike, between: str, *, corners: bool | None = None) -> None:
         check.choice("InputSeries", "between", between, BETWEEN)
@@ -54,7 +54,9 @@ class InputSeries:
         ascends = np.diff(self.times) > 0.0
         if not np.all(ascends):
             k = int(np.argmin(ascends)) + 1
-            raise ModelError.of("InputSeries", f"times[{k}]", f"must be > times[{k - 1}] = {self.times[k - 1]:.10g} s", self.times[k])
+            raise ModelError.of(
+                "InputSeries", f"times[{k}]", f"must be > times[{k - 1}] = {self.times[k - 1]:.10g} s", self.times[k]
+            )
 
     @classmethod
     def of(cls, part: str, name: str, given: Any) -> InputSeries:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING, fields, replace
 from functools import cached_property
-from itertools import chain, islice, pairwise
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -97,8 +97,9 @@ def simulate(
     if the system has the same parts; states that the start does not know have their own. formulation: of the equations of motion.
     parameters: values of the System's parameters by name, in SI; others keep their own value, or the value with which a Compiled
     was made. inputs: series that replace parameters, on which only forces depend, during the run, as in
-    {"current": pl.InputSeries(times, values, "held")}. progress: True shows a bar on a terminal or in a notebook; a function is called with (t, t_end). phase: function
-    called with a description of what is being compiled, and of each phase of the run ("in flight", "touching ground arm.tip").
+    {"current": pl.InputSeries(times, values, "held")}. progress: True shows a bar on a terminal or in a notebook; a function is
+    called with (t, t_end). phase: function called with a description of what is being compiled, and of each phase of the run ("in
+    flight", "touching ground arm.tip").
     max_steps, max_seconds: limits of steps and of computing time. cache: keep machine code on disk. keep: quantities to save, as in
     ["q", "normal_force"]; default: all. The result refuses to read other quantities. to: a netCDF file to which rows are written
     during the run, so that memory stays small however many rows there are; the result reads from the file on demand. compression:

@@ -105,8 +105,8 @@ def theta_of(
 
 
 def _theta(
-    known: SystemMemory, compiled: Compiled, plan: ThetaPlan, span: tuple[float, float], given: Sequence[int], at: At, here: Ingredients,
-    stages: Stages,
+    known: SystemMemory, compiled: Compiled, plan: ThetaPlan, span: tuple[float, float], given: Sequence[int], at: At,
+    here: Ingredients, stages: Stages,
 ) -> Theta:  # fmt: skip
     traced = compiled.traced
     values = dict(traced.parameter_values)

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from typing import NoReturn
 from weakref import WeakKeyDictionary
 
-import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
@@ -55,7 +54,11 @@ class TracedInputs:
         except TypeError as trouble:
             if "traced scalar" not in str(trouble):
                 raise
-            refuse("simulate", self.values, "a number that must be known before the run, or a Python `if` in a formula or a law, depends on")
+            refuse(
+                "simulate",
+                self.values,
+                "a number that must be known before the run, or a Python `if` in a formula or a law, depends on",
+            )
 
 
 def refuse(part: str, names: Collection[str], what: str) -> NoReturn:

@@ -67,6 +67,7 @@ from pliant.trace.contacts import (
 )
 from pliant.trace.events import Event, Watched, contact_events, cut_joint_events, model_events, pair_slots
 from pliant.trace.holding import Holder, Rubber, Settled, margin, settle
+from pliant.trace.inputs import TracedInputs
 from pliant.trace.joint_friction import (
     JOINT_GRIPS,
     NO_FRICTION,
@@ -85,7 +86,6 @@ from pliant.trace.joint_friction import (
 from pliant.trace.joint_friction import (
     bristle_count as joint_bristle_count,
 )
-from pliant.trace.inputs import TracedInputs
 from pliant.trace.layout import CONTACTS, FOREVER, WINDOW
 from pliant.trace.looking import frames_read
 from pliant.trace.lowered_system import LoweredSystem, signals_of

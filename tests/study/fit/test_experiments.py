@@ -63,7 +63,10 @@ def test_unknowns_of_single_experiments_are_found_beside_the_shared_ones():
             assert fit.experiments[k].values[name] == fit.values[title]
         assert fit.experiments[k].values["gain"] == fit.values["gain"]
         # a row of one experiment does not depend on what is unknown in another
-        slopes, others = fit.experiments[k].slopes, [i for i, name in enumerate(fit.names) if "[" in name and f"[toss {k}]" not in name]
+        slopes, others = (
+            fit.experiments[k].slopes,
+            [i for i, name in enumerate(fit.names) if "[" in name and f"[toss {k}]" not in name],
+        )
         assert np.all(slopes[:, others] == 0.0) and np.all(np.any(slopes[:, [0, 1]] != 0.0, axis=0))
 
 
@@ -83,7 +86,9 @@ def test_derivatives_are_computed_only_for_what_an_experiment_has(monkeypatch):
 
 def test_a_fit_may_have_unknowns_of_experiments_only():
     series = series_of(1)
-    one = pl.Experiment(measured(1, series, 0.2), inputs={"u": series}, parameters={"offset": pl.Unknown(0.0), "gain": GAIN, "drag": DRAG})
+    one = pl.Experiment(
+        measured(1, series, 0.2), inputs={"u": series}, parameters={"offset": pl.Unknown(0.0), "gain": GAIN, "drag": DRAG}
+    )
     fit = pl.fit(cart(), one, [])
     assert fit.names == ("offset [data]",) and fit.values["offset [data]"] == pytest.approx(0.2, abs=2e-3)
 
@@ -152,6 +157,8 @@ def test_wrong_unknowns_are_refused_in_words():
     for given, words in (((1.0, 2.0), "within its bounds"), ((1.0, 3.0, 2.0), "low must be <"), ((np.nan,), "finite")):
         with pytest.raises(pl.ModelError, match=words):
             pl.Unknown(*given)
-    twice = [pl.Experiment(measured(1, series_of(1)), name="toss", inputs={"u": series_of(1)}, parameters={"offset": pl.Unknown(0.0)})] * 2
+    twice = [
+        pl.Experiment(measured(1, series_of(1)), name="toss", inputs={"u": series_of(1)}, parameters={"offset": pl.Unknown(0.0)})
+    ] * 2
     with pytest.raises(pl.ModelError, match="must be unique"):
         pl.fit(cart(), twice, ["gain"])

@@ -64,12 +64,11 @@ def sensitivities(
 
     parameters: names of the System's parameters, or a mapping of these and their values; starts, rates: names of coordinates whose
     start positions and start rates are varied; all of these together are theta. of: quantities of the result to differentiate; all
-    by default. values: parameter values by name, in SI units, that replace the parameters' own. inputs: series in place of parameters, as for
-    `simulate`. control: keep the relative error of
-    the derivatives below the method's rtol in every step; without it, below 33 rtol. rtol: replaces the method's own. All other
-    arguments are those of `simulate`. If the run continues an earlier one, the state where that one ended counts as given. If
-    joints can stick, contacts are impulsive or controllers are sampled, the derivatives are differences of runs; `warnings` says
-    so.
+    by default. values: parameter values by name, in SI units, that replace the parameters' own. inputs: series in place of
+    parameters, as for `simulate`. control: keep the relative error of the derivatives below the method's rtol in every step;
+    without it, below 33 rtol. rtol: replaces the method's own. All other arguments are those of `simulate`. If the run continues an
+    earlier one, the state where that one ended counts as given, and so does every initial value that `start` names. If joints can
+    stick, contacts are impulsive or controllers are sampled, the derivatives are differences of runs; `warnings` says so.
     """
     from pliant.run.theta import ThetaPlan, theta_of
     from pliant.study.derivatives.saltation import Walk

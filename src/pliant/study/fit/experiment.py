@@ -33,20 +33,16 @@ PART = "fit"
 class Experiment:
     """The data of one experiment, and what applies to this experiment only.
 
-    - parameters: values by name; an `Unknown(guess, low, high)` in place of a value is found by the fit, for this experiment.
-    - inputs: series in place of parameters, as for `simulate`.
-    - starts: initial coordinates and rates, as in {"arm.angle": 0.3, ("v", "arm.angle"): 1.0}; an Unknown is found by the fit.
-    - weights: factors of the differences by column, as for `fit`; by default those given to `fit`.
-    - until: s; the run ends at the last row up to this time, and later rows are not compared.
+    An `Unknown(guess, low, high)` in place of a value is found by the fit, for this experiment.
     """
 
     data: Any
     parameters: Mapping[str, float | Unknown] = field(default_factory=dict)
     name: str = ""
-    inputs: Mapping[str, Any] = field(default_factory=dict)
-    starts: Mapping[Any, float | Unknown] = field(default_factory=dict)
-    weights: Weights | None = None
-    until: float | None = None
+    inputs: Mapping[str, Any] = field(default_factory=dict)  # series in place of parameters, as for `simulate`
+    starts: Mapping[Any, float | Unknown] = field(default_factory=dict)  # initial coordinates and rates, as `start` of `simulate`
+    weights: Weights | None = None  # factors of the differences by column, in place of those of the fit
+    until: float | None = None  # s; later rows are not compared, and the run ends at the last one before
 
     def __post_init__(self) -> None:
         for each in ("parameters", "inputs", "starts"):

@@ -12,11 +12,11 @@ PARAMETERS, STARTS, RATES = "parameters", "starts", "rates"  # of theta, in this
 
 @dataclass(frozen=True)
 class Unknown:
-    """A parameter or an initial value that a fit finds for one experiment: its first value, and bounds (None: none)."""
+    """A parameter or an initial value that a fit finds for one experiment."""
 
-    guess: float
-    low: float | None = None
-    high: float | None = None
+    guess: float  # the value with which the search begins, in SI
+    low: float | None = None  # smallest value; None: that of the parameter, if it has one
+    high: float | None = None  # largest value, likewise
 
     def __post_init__(self) -> None:
         for name in ("guess", "low", "high"):
