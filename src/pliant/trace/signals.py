@@ -45,12 +45,12 @@ class Signals:
         # values of parameters as plain numbers, by which frames are found
         plain = {name: x for name, x in (parameters or {}).items() if isinstance(x, float)}
         self.plain_system, self.plain_values = system, plain
-        self.inputs = inputs or TracedInputs({})
-        self.tracer = self.inputs.tracer
+        self.given_inputs = inputs or TracedInputs({})
+        self.tracer = self.given_inputs.tracer
         self._parameters = parameters or {}
         self.tracer.lift = self._lifted
         self.signals = tables(system, tree)
-        self.t_column, self.t = self.inputs.t_column, self.inputs.t
+        self.t_column, self.t = self.given_inputs.t_column, self.given_inputs.t
         self.pairs: list[Pair] = all_pairs(system)
         stops = damped_stops(system, tree)
         self.owners: tuple[ParameterOwner, ...] = (

@@ -352,7 +352,7 @@ class Trace(Signals):
     def _complete_columns(self) -> None:
         """Add works and impulses to y, and the flags of switches to p."""
         carried_column, _ = self.tracer.symbols("carried", len(self.power) + len(self.contacts))
-        self.p_column = ca.vertcat(self.p_column, *self._switches.columns, self.inputs.column)
+        self.p_column = ca.vertcat(self.p_column, *self._switches.columns, self.given_inputs.column)
         self.whole_column = ca.vertcat(self.state_column, carried_column)
 
     def _events(self) -> list[Watched]:
@@ -723,7 +723,7 @@ class Trace(Signals):
         first = self.places[CONTACTS].start
         closed = [first + PARAMETERS * k for k in range(len(self.pairs))]
         guards = () if name in WHILE_CLOSED else closed
-        series = self.inputs.places(self.p_column.numel())
+        series = self.given_inputs.places(self.p_column.numel())
         return TracedFunction(name, self.tracer, [self.t_column, state, self.p_column], outputs, self.constants, guards, series)
 
 
