@@ -104,11 +104,11 @@ class InputSeries:
     def turns(self) -> Floats:
         """Times at which the series jumps, bends or changes from one cubic to the next, s."""
         if self.between == HELD:
-            return self.times[1:][np.diff(self.values) != 0.0]
+            return np.asarray(self.times[1:][np.diff(self.values) != 0.0])
         if self.between == CUBIC or self.times.size < 2:
             return self.times
         slopes = np.concatenate([[0.0], np.diff(self.values) / np.diff(self.times), [0.0]])
-        return self.times[np.diff(slopes) != 0.0]
+        return np.asarray(self.times[np.diff(slopes) != 0.0])
 
     @cached_property
     def coefficients(self) -> Floats:

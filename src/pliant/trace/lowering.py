@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from pliant.codegen.numbers import Number
 from pliant.model.mapping_content import MappingContent
-from pliant.model.parameter import Expression, InputValue, TiedFloat, Values
+from pliant.model.parameter import Expression, InputValue, TiedFloat
 from pliant.model.value_keys import value_key
 from pliant.model.walk import PLAIN, Copying, field_names, inside, unchecked_copy
 
@@ -86,7 +86,7 @@ def expressions_of(root: Any) -> dict[int, Expression]:
     return walk.expressions
 
 
-def numbered(root: Any, number: Callable[[float], Number], parameters: Values = MappingProxyType({})) -> Any:
+def numbered(root: Any, number: Callable[[float], Number], parameters: Mapping[str, Any] = MappingProxyType({})) -> Any:
     """A copy in which every number that is not part of the structure is a Number, in the order of `lower`.
 
     parameters: scalars of the trace, of which inputs are made.
@@ -338,7 +338,7 @@ class _Copying(Copying):
 
     kept = PLAIN
 
-    def __init__(self, number: Callable[[float], Number], parameters: Values = MappingProxyType({})) -> None:
+    def __init__(self, number: Callable[[float], Number], parameters: Mapping[str, Any] = MappingProxyType({})) -> None:
         super().__init__()
         self._number, self._parameters = number, parameters
         self._own: dict[float, Number] = {}  # of the part that is being copied

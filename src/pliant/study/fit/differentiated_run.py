@@ -79,7 +79,7 @@ class Runner:
     def _given(self, values: Mapping[str, float]) -> tuple[dict[str, float], dict[str, Any]]:
         """The values of parameters, and the argument `start` if initial values are free."""
         parameters = {**self._fixed, **{name: values[name] for name in self._theta["parameters"]}}
-        begins = {name: values[name] for name in self._theta["starts"]}
+        begins: dict[Any, float] = {name: values[name] for name in self._theta["starts"]}
         begins |= {("v", name): values[f"rate of {name}"] for name in self._theta["rates"]}
         return parameters, {"start": {**(self._options.get("start") or {}), **begins}} if begins else {}
 

@@ -155,7 +155,7 @@ def _comparison(
         raise ModelError.of(PART, "data", f"must not begin before the run begins at t = {begin:g} s", float(measured.time[0]))
     measured = _cut(measured, experiment.until)
     end = float(_beyond(begin, measured.time)[-1])
-    begins = begin if begin is not None else float(getattr(state_of(start), "t", -np.inf))  # type: ignore[arg-type]
+    begins = begin if begin is not None else float(getattr(state_of(start), "t", -np.inf))
     fixed = {name: value for name, value in experiment.parameters.items() if not isinstance(value, Unknown)}
     values = with_inputs(PART, system, {**shared.fixed, **fixed}, experiment.inputs, begins, end) or {}
     names = {kind: [one.name for one in own if one.kind == kind] for kind in (PARAMETERS, STARTS, RATES)}
