@@ -36,9 +36,9 @@ def read(path, pulses=None):
 
 
 def made():
-    """A record of a drive with the published values, 5 s at 1 kHz: two strokes under its controller, read to 10 um."""
-    t, gains = np.arange(5001) * 1e-3, {"gtau": np.array([35.15]), "kp": np.array([160.18]), "kv": np.array([243.45])}
-    reference = 0.1 * (1.0 - np.cos(2.0 * np.pi * np.minimum(t, 4.5) / 2.25)) * (1.0 - 0.3 * np.sin(1.3 * t))
+    """A record of a drive with the published values, 2.5 s at 1 kHz: a stroke and back under its controller, read to 10 um."""
+    t, gains = np.arange(2501) * 1e-3, {"gtau": np.array([35.15]), "kp": np.array([160.18]), "kv": np.array([243.45])}
+    reference = 0.1 * (1.0 - np.cos(2.0 * np.pi * np.minimum(t, 2.25) / 2.25))
     data = {**gains, "t": t, "qg": reference, "qm": np.zeros(1)}
     gain = gains["gtau"][0] * gains["kv"][0]
     closed = run_of(data, PUBLISHED, closed=True)
