@@ -309,6 +309,20 @@ def _seconds(names: Names) -> Any:
     return _bars(["first run", "second run"], [1e3 * value for value in names["seconds"]], "time of the call, ms")
 
 
+@styled
+def _experiments(n: Names) -> Any:
+    """The inputs; below, every fourth row of the data as dots, and the fitted runs."""
+    made, ((above,), (below,)) = figure(2, 1, height=2.3, width=WIDE)
+    for k, part in enumerate(n["fit"].experiments):
+        above.plot(n["time"], n["currents"][part.name], label=part.name, **look(k))
+        below.plot(part.result.time, part.result["bar.angle"], **look(k))
+        below.plot(part.time[::4], part.measured["bar.angle"][::4], **look(k) | {"linestyle": "", "marker": "o", "markersize": 3})
+    above.set(ylabel="current, A")
+    below.set(xlabel=TIME, ylabel="angle, rad")
+    legend(above)
+    return made
+
+
 def series(*coordinates: str, label: str = "angle, rad", factor: float = 1.0) -> Drawing:
     """Coordinates of the run over time."""
     return curves(TIME, label, lambda names: {name: (_run(names).time, factor * _run(names)[name]) for name in coordinates})
@@ -411,6 +425,7 @@ DRAWINGS: dict[str, Drawing] = {
     "methods": lambda n: _bars(list(n["evaluations"]), list(n["evaluations"].values()), "evaluations of the right-hand side"),
     "parameters": curves(TIME, "angle, rad", lambda n: {f"{mass:g} kg": (run.time, run["upper.angle"])
                                                         for mass, run in n["runs"].items()}),
+    "experiments": _experiments,
     "sweep": lambda n: pl.plot.sweep(n["swept"].sel(reach=0.5), ["upper.angle"]),
     "ensemble": curves("height of the start, m", "distance after 1 s, m", _scatter, dots="."),
     "inverse-dynamics": curves(TIME, "torque, N m", efforts),

@@ -59,6 +59,7 @@ from pliant.model.friction_law import (
     Threlfall,
 )
 from pliant.model.hertz import hertz_stiffness
+from pliant.model.input_series import InputSeries
 from pliant.model.joint import (
     Cylindrical,
     Damper,
@@ -168,6 +169,7 @@ from pliant.study.fit.experiment import Experiment
 from pliant.study.fit.fit import fit
 from pliant.study.fit.fitted import Fit
 from pliant.study.fit.optimise import Constraint, Optimum, optimise
+from pliant.study.fit.unknown import Unknown
 from pliant.study.sweep.over import Cases, Grid, Sample
 from pliant.study.sweep.sweep import open_sweep, sweep
 
@@ -243,6 +245,7 @@ __all__ = [
     "HuGuo",
     "HuntCrossley",
     "Impulsive",
+    "InputSeries",
     "JohnsonJournal",
     "JointFriction",
     "Karnopp",
@@ -314,6 +317,7 @@ __all__ = [
     "Tsit5",
     "TwoLoop",
     "Universal",
+    "Unknown",
     "UnknownNameError",
     "ValuesAt",
     "VariablePrecisionRK4",

@@ -25,9 +25,9 @@ NO_PART_OF_A_MODEL = {"Denoc", "Ledger", "Result", "System", "Frame", "Grid", "C
 NO_PART_OF_A_MODEL |= {"ExtremesOf", "ValuesAt"}
 NO_PART_OF_A_MODEL |= {"SteppedRun", "StepError", "FrameJacobian", "GibbsAppellIntegrals"}
 NO_PART_OF_A_MODEL |= {"Campbell", "Equilibrium", "Largest", "Linearisation", "Report"}
-NO_PART_OF_A_MODEL |= {"Experiment", "Fit", "Constraint", "Optimum", "Sensitivities"}
+NO_PART_OF_A_MODEL |= {"Experiment", "Unknown", "InputSeries", "Fit", "Constraint", "Optimum", "Sensitivities"}
 # of simulate: nothing a file could hold
-NOT_SETTINGS = {"parameters", "system", "progress", "phase", "cache", "start", "to", "resume", "compression", "return"}
+NOT_SETTINGS = {"parameters", "inputs", "system", "progress", "phase", "cache", "start", "to", "resume", "compression", "return"}
 SCHEMA = schema()
 CLASSES = [
     found for found in (getattr(pl, name) for name in pl.__all__) if isinstance(found, type) and dataclasses.is_dataclass(found)

@@ -19,7 +19,7 @@ from pliant.dynamics.kinematics import Pose, Twist, poses, twists
 from pliant.dynamics.tree import Tree, build_tree
 from pliant.errors import ModelError
 from pliant.files import loads_model
-from pliant.model.resolve import checked_values, resolved
+from pliant.model.resolve import Search, checked_values, resolved
 from pliant.model.system import System
 from pliant.results.result import Result
 from pliant.run.mechanism import AnySystem, mechanism_of
@@ -37,6 +37,7 @@ class RecordedMotion:
             raise ModelError.of(caller, "result", "must hold at least one row", result.name)
         self.result = result
         given = system_of(result, caller) if system is None else mechanism_of(system, caller)
+        _check_loads(given, result, caller)
         self.parameters = checked_values(given.parameters, result.parameters)
         self.system: System = resolved(given.snapshot(), self.parameters)
         if result.labels["joint_coordinate"]:  # absolute coordinates: every body floats, and joints are closures
@@ -95,6 +96,18 @@ class RecordedMotion:
     def origin(self, body: int) -> Floats:
         """Origin of a body's frame, in world axes: (rows, 3)."""
         return self.array(self.bodies[body].position)
+
+
+def _check_loads(system: System, result: Result, caller: str) -> None:
+    """Refuse a run with an input on which a load or a closure depends: its series is not part of the result."""
+    replaced = set(system.parameters) - set(result.parameters) if result.provenance.get("settings", {}).get("inputs") else set()
+    for part in (*system.loads.values(), *system.closures.values()) if replaced else ():
+        search = Search()
+        search.visit(part)
+        for parameter in search.parameters:
+            if parameter.name in replaced:
+                rule = f"must be of a run in which no input replaces {parameter.name!r}, on which {part.name!r} depends"
+                raise ModelError.of(caller, "result", rule, result.name)
 
 
 def system_of(result: Result, caller: str) -> System:

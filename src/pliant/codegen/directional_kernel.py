@@ -37,8 +37,12 @@ class DirectionalKernel:
     ) -> DirectionalKernel:
         """largest: number of operations above which LLVM translates without optimising."""
         parts = directional(program, active)
-        decide = None if parts.decisions is None else compile_function(parts.decisions, cache=cache, largest=largest)
-        primal = compile_function(parts.primal, cache=cache, largest=largest)
+        decide = (
+            None
+            if parts.decisions is None
+            else compile_function(parts.decisions, cache=cache, largest=largest, series=program.series)
+        )
+        primal = compile_function(parts.primal, cache=cache, largest=largest, series=program.series)
         linear = compile_linear(parts.linear, parts.zero_coefficients, cache=cache, largest=largest)
         return cls(primal, linear, decide, parts.active, program.n_p, len(program.outputs), parts.guards,
                    parts.edges)  # fmt: skip

@@ -24,6 +24,7 @@ from pliant.codegen.operations import (
 from pliant.codegen.program import CONSTANT, INPUT, PARAMETER, STATE, TIME, Program
 from pliant.codegen.rolled import TABLE, RolledLoop, Stream
 from pliant.codegen.schedule import Block, Chunk, Schedule
+from pliant.codegen.series import FIND_PIECE, fill
 from pliant.codegen.sincos import BATCH, real
 
 KERNEL = "pliant_kernel"
@@ -51,11 +52,15 @@ _SIGNATURE = (
     "(double %t, ptr noalias nonnull readonly %y, ptr noalias nonnull readonly %p,"
     " ptr noalias nonnull %out, ptr noalias nonnull %work)"
 )
+_FILLED = _SIGNATURE.replace("readonly %p", "%p")  # of a kernel that puts the pieces of series into p first
 _PASSED_ON = "(double %t, ptr %y, ptr %p, ptr %out, ptr %work)"
 
 
-def emit(program: Program, schedule: Schedule) -> str:
-    """The text of a module whose KERNEL is `void (double t, double* y, double* p, double* out, double* work)`."""
+def emit(program: Program, schedule: Schedule, series: Sequence[int] = ()) -> str:
+    """The text of a module whose KERNEL is `void (double t, double* y, double* p, double* out, double* work)`.
+
+    series: entries of p where the pieces of series go.
+    """
     writer = KernelWriter(program, schedule)
     writer.blocks(schedule.before)
     if schedule.batch.angles:
@@ -66,7 +71,10 @@ def emit(program: Program, schedule: Schedule) -> str:
         parts.append(f"declare void @{BATCH}(ptr, ptr, ptr, i64) nounwind")
     if any("@zeros(" in line for line in writer.lines):
         parts.append(ZEROS)
-    parts.append("\n".join([f"define void @{KERNEL}{_SIGNATURE} nounwind {{", "entry:", *writer.lines, "  ret void", "}"]))
+    parts += [FIND_PIECE] if series else []
+    lines = [*fill(series), *writer.lines]
+    parts.append("\n".join([f"define void @{KERNEL}{_FILLED if series else _SIGNATURE} nounwind {{", "entry:", *lines, "  ret void",
+                            "}"]))  # fmt: skip
     return "\n".join(parts) + "\n"
 
 

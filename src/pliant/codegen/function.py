@@ -22,9 +22,10 @@ class TracedFunction:
     outputs: Sequence[Scalar]
     constants: Sequence[int] = ()  # nodes of the Numbers that are appended to p; all others are folded in
     guards: Sequence[int] = ()  # entries of p; while one is zero, values that vanish with it need not be computed
+    series: Sequence[int] = ()  # entries of p where the pieces of series go; see series.py
 
     def program(self) -> Program:
-        return replace(self._unguarded_program(), guards=tuple(self.guards))
+        return replace(self._unguarded_program(), guards=tuple(self.guards), series=tuple(self.series))
 
     def _unguarded_program(self) -> Program:
         nodes = [self.tracer.node_of(x) for x in self.outputs]

@@ -239,12 +239,14 @@ class Graph:
         """A fresh leaf."""
         return self._append(SYMBOL, NONE, NONE)
 
-    def constant(self, value: float | Number) -> TracedScalar:
-        """The node of a number."""
+    def constant(self, value: Any) -> TracedScalar:
+        """The node of a number, or of an object that is lifted to one."""
         if type(value) is not float:
             value = value if type(value) is Number else self.lift(value)
             if type(value) is Number:
                 return self._constant_number(value)
+            if type(value) is TracedScalar:  # an input in the place of a parameter
+                return value
         number = float(value)
         known = self._constants.get(number)
         if known is None:
@@ -340,6 +342,8 @@ class TracedScalar:
             other = other if type(other) is Number else self.graph.lift(other)
             if type(other) is Number:
                 return self.graph.scaled(other, self)
+            if type(other) is TracedScalar:
+                return self.graph.product(self, other)
         if other == 0.0:
             return 0.0
         if other == 1.0:
@@ -360,6 +364,8 @@ class TracedScalar:
             other = other if type(other) is Number else self.graph.lift(other)
             if type(other) is Number:
                 return self.graph.over(other, self)
+            if type(other) is TracedScalar:
+                return self.graph.quotient(other, self)
         return 0.0 if other == 0.0 else self.graph.over(float(other), self)
 
     def __pow__(self, power: Scalar) -> Scalar:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time as clock
+from collections.abc import Sequence
 from pathlib import Path
 
 import casadi as ca
@@ -25,11 +26,12 @@ def price(operations: int) -> float:
     return seconds / (SECONDS_TO_RUN * operations) if seconds > 0.0 else 0.0
 
 
-def jacobian_kernel(rhs: ca.Function, n: int, whole: bool, cache: Path | None) -> JacobianKernel | None:
+def jacobian_kernel(rhs: ca.Function, n: int, whole: bool, cache: Path | None, series: Sequence[int] = ()) -> JacobianKernel | None:
     """The Jacobian of `rhs` by the first n components of the state.
 
     whole: include all rows, followed by df/dt; otherwise only the first n rows. One kernel computes all columns if that is cheap to
     compile and to run; otherwise a directional derivative is called for each column. Returns None if rhs is not a graph of scalars.
+    series: see `compile_function`.
     """
     if not rhs.is_a("SXFunction"):
         return None
@@ -38,7 +40,7 @@ def jacobian_kernel(rhs: ca.Function, n: int, whole: bool, cache: Path | None) -
     if not by_columns:
         full, column = _full(rhs, n, whole), _directional(rhs, n, whole)
         by_columns = full.n_instructions() > min(LARGEST_OPTIMISED, n * column.n_instructions())
-    code = compile_function(_directional(rhs, n, whole) if by_columns else full, cache=cache)
+    code = compile_function(_directional(rhs, n, whole) if by_columns else full, cache=cache, series=series)
     operations = code.operations * (n if by_columns else 1)
     program = read_program(rhs)
     rates = _rates(program, n)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -81,16 +82,18 @@ def compile_function(
     roll: bool = True,
     guard: bool = True,
     largest: int = LARGEST_OPTIMISED,
+    series: Sequence[int] = (),
 ) -> MachineCode:
     """Machine code of f(t, y, p) -> out, stored in the folder `cache` for later processes.
 
     optimise: whether LLVM optimises or compiles quickly; by default it optimises up to `largest` operations in the text. roll:
     whether repeated operations become loops; results are the same to the last bit. guard: whether values that guards leave out are
-    branched around; results are the same to the last bit while nothing is left out, else equal except for signs of zeros.
+    branched around; results are the same to the last bit while nothing is left out, else equal except for signs of zeros. series:
+    entries of p where pieces of series go, for a function that does not say so itself.
     """
     began = time.perf_counter()
     target = host()
-    kernel = kernel_text(function, target.fused, chunk_size, roll, guard)
+    kernel = kernel_text(function, target.fused, chunk_size, roll, guard, series)
     program, schedule, text = kernel.program, kernel.schedule, kernel.text
     if optimise is None:
         optimise = schedule.written <= largest
@@ -130,9 +133,12 @@ def kernel_text(
     chunk_size: int = CHUNK_SIZE,
     roll: bool = True,
     guard: bool = True,
+    series: Sequence[int] = (),
 ) -> KernelText:
     """The text of a kernel. fused: whether the processor rounds a product and a sum once; for the rest see `compile_function`."""
-    program = share_reciprocals(_program(function))
+    program = _program(function)
+    series = tuple(series) or program.series
+    program = share_reciprocals(program)
     operations = program.operations
     program = add_angles(program)
     if not guard:
@@ -140,7 +146,7 @@ def kernel_text(
     if fused:
         fuse(program)
     schedule = make_schedule(program, chunk_size, roll=roll)
-    return KernelText(emit(program, schedule), program, schedule, operations)
+    return KernelText(emit(program, schedule, series), program, schedule, operations)
 
 
 _batches: list[Any] = []  # engines with the batch of sines that all kernels call: one, or several after a race between threads

@@ -41,7 +41,8 @@ class Program:
 
     Value `i` is `kind[i]` (a leaf above, casadi's operation code, or a fused product) of `a[i]`, `b[i]` and `c[i]`: the numbers of
     its arguments, NONE for a missing argument; for a leaf, `a[i]` is its index in y, p or `constants`. `outputs[k]` is the number
-    of the value of out[k]. `guards` are entries of p; while one is zero, the values that depend on it vanish.
+    of the value of out[k]. `guards` are entries of p; while one is zero, the values that depend on it vanish. `series` are entries
+    of p before which the piece of a series at t is put.
     """
 
     n_y: int
@@ -53,6 +54,7 @@ class Program:
     constants: list[float] = field(default_factory=list)
     outputs: list[int] = field(default_factory=list)
     guards: tuple[int, ...] = ()  # entries of p: see guards.py
+    series: tuple[int, ...] = ()  # entries of p: see series.py
     _number: dict[tuple[int, int, int], int] = field(default_factory=dict, repr=False)
     _constant: dict[bytes, int] = field(default_factory=dict, repr=False)
 

@@ -7,7 +7,7 @@ pieces.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,6 +63,30 @@ def time_pieces(functions: Functions, begin: float, end: float, landmarks: Float
     return TimePieces(knots if knots.size > 2 else np.empty(0), resolved)
 
 
+def joined(pieces: TimePieces, knots: Sequence[Floats], begin: float, end: float) -> TimePieces:
+    """The same pieces, divided at knots as well."""
+    more = np.concatenate([np.empty(0), *knots])
+    inside = more[(more > begin) & (more < end)]
+    if not inside.size:
+        return pieces
+    return TimePieces(np.unique(np.concatenate([pieces.knots, [begin, end], inside])), pieces.resolved)
+
+
+def nearly_cubic(times: Floats, values: Floats) -> Floats:
+    """Ends of pieces of a sampled function, all of them samples, such that it is nearly cubic on each, s."""
+    size = float(np.ptp(values))
+    if size == 0.0:
+        return times[[0, -1]]
+    width = JUDGED * 2 ** int(np.ceil(np.log2(max((times.size - 1) / JUDGED, 1.0))))
+    beyond = np.arange(1, width + 2 - times.size) * (times[-1] - times[0]) / (times.size - 1)  # constant there
+    long, more = np.append(times, times[-1] + beyond), np.append(values, np.full(beyond.size, values[-1]))
+    pieces, rough = _divide(long, more[None] / size, np.array([ROUND_OFF + NOISE * float(np.max(np.abs(values))) / size]))
+    ends = np.array(pieces).ravel()
+    inside = [times[(times >= a) & (times <= b)] for a, b in _joined(sorted(rough))]
+    knots = np.unique(np.concatenate([times[[0, -1]], ends, *inside]))
+    return np.asarray(knots[knots <= times[-1]])
+
+
 Piece = tuple[float, float]
 
 
@@ -95,8 +119,13 @@ def _look(functions: Functions, begin: float, end: float, samples: int) -> tuple
     if not values.size:
         return [(begin, end)], []
     noise = _noise(values, size := np.ptp(values, axis=1)) / size
-    values, done = values / size[:, None], list[Piece]()
-    width, starts, scale = samples, np.array([0]), np.zeros((len(values), 1))
+    return _divide(times, values / size[:, None], noise)
+
+
+def _divide(times: Floats, values: Floats, noise: Floats) -> tuple[list[Piece], list[Piece]]:
+    """The same for samples, one more than a power of two, of functions whose range is 1; noise: deviations without meaning."""
+    width, done = times.size - 1, list[Piece]()
+    starts, scale = np.array([0]), np.zeros((len(values), 1))
     while True:
         good = np.ones(starts.size, dtype=bool)
         for stride in sorted({max(width // GLANCE, 1), 1}, reverse=True):  # a few samples decide for most pieces

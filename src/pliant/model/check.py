@@ -15,7 +15,7 @@ import numpy as np
 
 from pliant.errors import CONTROL, ModelError
 from pliant.errors import did_you_mean as did_you_mean
-from pliant.model.parameter import TiedFloat, expression_of
+from pliant.model.parameter import InputValue, TiedFloat, expression_of
 from pliant.scalar import Numbers, is_constant, sqrt
 
 LARGEST = 1e60  # in any unit: low powers of it do not overflow, and no mechanism has such numbers
@@ -28,6 +28,8 @@ def number(part: str, field: str, value: Any, unit: str = "") -> float:
     """A finite real number."""
     if is_constant(value) and not isinstance(value, Real):
         return value  # type: ignore[no-any-return]  # a part made while tracing: its number was checked when the user gave it
+    if type(value) is InputValue:  # its parameter was checked
+        return value
     expression = expression_of(value)
     if expression is not None:
         number(part, field, expression.value, unit)

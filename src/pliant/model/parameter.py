@@ -20,6 +20,7 @@ Values = Mapping[str, float]
 
 # A type checker takes an expression for a float, because every part takes one wherever it takes a number, and keeps a float of it
 if TYPE_CHECKING:
+    from pliant.model.input_series import InputSeries
 
     def _operator(self: Any, other: Any, modulo: None = None) -> Expression: ...
 
@@ -108,6 +109,8 @@ class Parameter(Expression):
 
     def check(self, value: Any) -> float:
         """The value as a float, checked to be finite and within the bounds."""
+        if type(value) is InputValue:
+            return value
         part, clean = f"parameter {self.name!r}", _finite(f"parameter {self.name!r}", "value", value, self.unit)
         unit = f" {self.unit}" if self.unit else ""
         if self.low is not None and clean < self.low:
@@ -279,6 +282,51 @@ class TiedFloat(scalar.Arithmetic, float):  # type: ignore[misc]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (float, (float(self),))
+
+
+class InputValue(float):
+    """The value of a parameter that a series replaces during a run, or of an expression of such parameters: a placeholder.
+
+    Equations read the series. As a number it is what the parameter is without the series; it serves where a number is needed that
+    no equation reads.
+    """
+
+    __slots__ = ("expression", "series")
+    expression: Expression
+    series: InputSeries | None  # of a parameter itself
+
+    @classmethod
+    def of_parameter(cls, parameter: Parameter, series: InputSeries) -> InputValue:
+        made = cls(parameter.value)
+        made.expression, made.series = parameter, series
+        return made
+
+    @classmethod
+    def of(cls, value: float, expression: Expression) -> InputValue:
+        made = cls(value)
+        made.expression, made.series = expression, None
+        return made
+
+    def moved(self, value: float) -> InputValue:
+        """The same with another number in its place."""
+        made = InputValue(value)
+        made.expression, made.series = self.expression, self.series
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, InputValue) and self.expression is other.expression and self.series is other.series
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((id(self.expression), id(self.series)))
+
+    def __repr__(self) -> str:  # the same for every series: parts that were built with one serve the others
+        return f"the input {self.expression}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return float, (float(self),)
 
 
 def evaluated(x: Any, values: Values) -> Any:

@@ -14,7 +14,7 @@ from pliant.model import check
 from pliant.model.captured import captured, globals_read
 from pliant.model.check import did_you_mean
 from pliant.model.mapping_content import MappingContent
-from pliant.model.parameter import Expression, Parameter, Values, expression_of
+from pliant.model.parameter import Expression, InputValue, Parameter, Values, expression_of
 from pliant.model.walk import Copying, field_names, inside
 
 
@@ -83,8 +83,10 @@ class Resolving(Copying):
         expression = expression_of(x)
         if expression is None:
             return x
-        self._read.update((leaf.name, repr(leaf.evaluate(self._values))) for leaf in expression.leaves())
-        return float(expression.evaluate(self._values))
+        read = {leaf.name: leaf.evaluate(self._values) for leaf in expression.leaves()}
+        self._read.update((name, repr(value)) for name, value in read.items())
+        value = float(expression.evaluate(self._values))
+        return InputValue.of(value, expression) if any(type(x) is InputValue for x in read.values()) else value
 
     def _part(self, x: Any) -> Any:
         known = self.made.get(id(x))

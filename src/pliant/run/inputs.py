@@ -7,7 +7,7 @@ Stored energies, the start, the closing of loops and the code must not depend on
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NoReturn
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pliant.codegen.program import Program
     from pliant.trace.lowered_system import LoweredSystem
     from pliant.trace.lowering import EveryNumber
+    from pliant.trace.traced_system import TracedSystem
 
 Floats = NDArray[np.float64]
 
@@ -263,21 +264,28 @@ class Inputs:
     def _check_reach(self, parameter: Parameter, entries: set[int]) -> bool:
         """Refuse a parameter on which energies, positions or loops depend. Returns whether formulas of time depend on it."""
         traced = self._traced
-        observed = reached_outputs(traced.functions["observe"].program(), entries)
-        for name, words in {**ENERGIES, **PLACES}.items():
-            place = traced.layout.observed[name]
-            if any(place.start <= k < place.stop for k in observed):
-                _refuse(parameter, f"{words} depends on")
-        for name in ("project", "closures"):
-            if name in traced.functions and reached_outputs(traced.functions[name].program(), entries):
-                _refuse(parameter, "the closing of loops depends on")
+        for what in reached_places(traced, entries):
+            _refuse(parameter, f"{what} depends on")
         return traced.timed is not None and bool(reached_outputs(traced.timed.program, entries))
+
+
+def reached_places(traced: TracedSystem, entries: set[int]) -> Iterator[str]:
+    """What depends on these entries of p although no input may affect it: energies, positions, the closing of loops."""
+    observed = reached_outputs(traced.functions["observe"].program(), entries)
+    for name, words in {**ENERGIES, **PLACES}.items():
+        place = traced.layout.observed[name]
+        if any(place.start <= k < place.stop for k in observed):
+            yield words
+    for name in ("project", "closures"):
+        if name in traced.functions and reached_outputs(traced.functions[name].program(), entries):
+            yield "the closing of loops"
 
 
 def _refuse(parameter: Parameter, what: str) -> NoReturn:
     """Refuse a parameter as an input. what: a clause that the parameter's name completes."""
-    rule = f"must be parameters on which only forces depend, but {what} {parameter.name!r} (start a new run with another value)"
-    raise ModelError.of("step", "inputs", rule, parameter.name)
+    from pliant.trace.inputs import refuse
+
+    refuse("step", [parameter.name], what)
 
 
 def reached_outputs(program: Program, entries: Collection[int]) -> list[int]:

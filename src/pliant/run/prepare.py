@@ -50,7 +50,9 @@ class CompiledStructure:
 
         if whole not in self._jacobians:
             with stages.stage("jacobian", _compiling("the Jacobian, for implicit steps", self.cache)):
-                self._jacobians[whole] = jacobian_kernel(self.traced.rhs, self.traced.n_controlled, whole, self.cache)
+                self._jacobians[whole] = jacobian_kernel(
+                    self.traced.rhs, self.traced.n_controlled, whole, self.cache, self.traced.functions["rhs"].series
+                )
         return self._jacobians[whole]
 
     def constraints(self, stages: Stages) -> ConstraintKernels | None:
@@ -274,6 +276,10 @@ def _compile_structure(lowered: LoweredSystem, folder: Path | None, stages: Stag
 
     with stages.stage("trace", TRACING):
         traced = trace_lowered(lowered, folder)
+        if lowered.inputs:
+            from pliant.run.given_inputs import check_admitted
+
+            check_admitted(traced, lowered)
     code = {}
     for name, function in _wanted(traced).items():
         # functions called only for saved rows are not optimised: a fifth of the time to compile, a third more to run

@@ -7,7 +7,6 @@ import json
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import astuple, dataclass, field
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from pliant.errors import ModelError
 from pliant.integrate.status import Status
 from pliant.run.save_times import Times
+from pliant.trace.layout import SERIES
 from pliant.version import VERSION
 
 if TYPE_CHECKING:  # LLVM is imported when a run begins
@@ -152,7 +152,9 @@ def mechanism_words(run: Continuable) -> dict[str, str]:
     from pliant.integrate.memory.run_record import RUN
 
     traced, code, t_start = run.traced, run.compiled.structure.code, run.stops[0]
-    numbers = [traced.parameters(t_start, run.stops[1]), *(traced.head(*piece) for piece in pairwise(run.stops[1:]))]  # tables, too
+    p = traced.parameters(t_start, run.stops[1])
+    p[traced.layout.p[SERIES]] = 0.0  # addresses
+    numbers = [p, traced.heads(run.stops[1:]).ravel()]  # tables, too
     names = {f"{dim}s": str(list(traced.columns[dim])) for dim in ("coordinate", "rate", "state", "pair", "source")}
     return {
         "version of pliant": f"{VERSION} ({_crc(repr(RUN).encode())})",
@@ -160,7 +162,8 @@ def mechanism_words(run: Continuable) -> dict[str, str]:
         "formulation": traced.formulation,
         **names,
         "events": str([event.name for event in traced.events]),
-        "parameters": str(traced.parameter_values),
+        "parameters": str(traced.plain_values),
+        **{f"input {name}": f"{series}, checksum {_crc(series.table.tobytes())}" for name, series in traced.inputs.items()},
         "t_start": f"{t_start!r} s",
         "t_end": f"{run.t_end!r} s",
         "rows": repr(run.times) if isinstance(run.times, (str, Times)) else f"{run.times.size} times",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING, fields, replace
 from functools import cached_property
-from itertools import chain, islice, pairwise
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +32,7 @@ from pliant.results.table import QUANTITIES
 from pliant.results.timings import STAGES
 from pliant.run.accounts import extremes_of, observed_along, with_loads
 from pliant.run.contact_phases import Contacts, observed_of, phases_of
+from pliant.run.given_inputs import with_inputs
 from pliant.run.inertia import HARDLY, Resistance
 from pliant.run.mechanism import AnySystem, mechanism_of
 from pliant.run.observed import component_name, values_of
@@ -77,6 +78,7 @@ def simulate(
     start: AnyStart = None,
     formulation: str = "articulated",
     parameters: Mapping[str, float] | None = None,
+    inputs: Mapping[str, Any] | None = None,
     progress: Progress | bool | None = None,
     phase: Tell | None = None,
     max_steps: int | None = None,
@@ -95,8 +97,10 @@ def simulate(
     time; or coordinates, states and rates that start elsewhere, as {"arm.angle": 0.3, ("v", "arm.angle"): 1.0}. Works continue too
     if the system has the same parts; states that the start does not know have their own. formulation: of the equations of motion.
     parameters: values of the System's parameters by name, in SI; others keep their own value, or the value with which a Compiled
-    was made. progress: True shows a bar on a terminal or in a notebook; a function is called with (t, t_end). phase: function
-    called with a description of what is being compiled, and of each phase of the run ("in flight", "touching ground arm.tip").
+    was made. inputs: series that replace parameters, on which only forces depend, during the run, as in
+    {"current": pl.InputSeries(times, values, "held")}. progress: True shows a bar on a terminal or in a notebook; a function is
+    called with (t, t_end). phase: function called with a description of what is being compiled, and of each phase of the run ("in
+    flight", "touching ground arm.tip").
     max_steps, max_seconds: limits of steps and of computing time. cache: keep machine code on disk. keep: quantities to save, as in
     ["q", "normal_force"]; default: all. The result refuses to read other quantities. to: a netCDF file to which rows are written
     during the run, so that memory stays small however many rows there are; the result reads from the file on demand. compression:
@@ -110,7 +114,7 @@ def simulate(
     with told(progress, phase, t_start if state is None else state.t, t_end) as (tell, say):
         _, result = run_to_end(
             system, t_end, method=method, save=save, t_start=t_start, start=start, formulation=formulation, parameters=parameters,
-            progress=tell, phase=say, max_steps=max_steps, max_seconds=max_seconds, cache=cache, keep=keep, to=to,
+            inputs=inputs, progress=tell, phase=say, max_steps=max_steps, max_seconds=max_seconds, cache=cache, keep=keep, to=to,
             compression=compression, resume=resume,
         )  # fmt: skip
     log_outcome(result)
@@ -153,6 +157,7 @@ def run_to_end(
     max_steps: int | None,
     max_seconds: float | None,
     cache: bool,
+    inputs: Mapping[str, Any] | None = None,
     tape: bool = False,
     keep: Sequence[str] | None = None,
     to: str | Path | None = None,
@@ -173,6 +178,8 @@ def run_to_end(
     level = check_target("simulate", to, compression, resume)
     times = save_plan(save, t_start, t_end) if names is None and to is None else save_windows(save, t_start, t_end)
     method = method_of(method)
+    if inputs:
+        parameters = with_inputs("simulate", system, parameters, inputs, t_start, t_end)
     assembled = t_start if state is None else state.t_assembled
     compiled = compiled_for(system, method, assembled, parameters, formulation, cache, phase)
     if isinstance(start, Mapping) and start:
@@ -195,7 +202,8 @@ def run_to_end(
         traced = compiled.traced
         assert run is not None
         own = {"start": str(dict(start))} if isinstance(start, Mapping) and start else {}
-        return run, run.collect(Provenance(traced.original, settings, run.t_first, traced.parameter_values, **own))
+        own |= {"inputs": "; ".join(f"{name}: {one}" for name, one in traced.inputs.items())} if traced.inputs else {}
+        return run, run.collect(Provenance(traced.original, settings, run.t_first, traced.plain_values, **own))
 
     if to is not None:
         with RowStream("simulate", to, compiled, tuple(QUANTITIES) if names is None else names, level, resume) as stream:
@@ -506,8 +514,8 @@ class Run:
         """
         from pliant.integrate.memory.phase_tables import PiecesOfTime
 
-        schedule, heads = self.sampling.schedule, [self.traced.head(begin, end) for begin, end in pairwise(self.stops)]
-        table, any_due = np.array(heads), np.append(np.any(schedule.due, axis=1), False)
+        schedule, table = self.sampling.schedule, self.traced.heads(self.stops)
+        any_due = np.append(np.any(schedule.due, axis=1), False)
         batches = self.sampling.batches(most or PIECES_AT_ONCE)
         if self.traced.pairs and self.sampling.calls_python(0):  # it may measure contacts, so close them first
             batches = chain([(0, 0)], batches)
@@ -554,7 +562,7 @@ class Run:
             make_provenance=provenance,
             warnings=warnings,
             extremes=with_loads(evidence, self.stepper.largest),
-            parameters=dict(self.traced.parameter_values),
+            parameters=self.traced.plain_values,
         )
 
     @property
@@ -703,7 +711,7 @@ def collect_rows(
     stats = {**timings(compiled.seconds), CORNERS: list(corners)}
     return Result(traced.system.name, times, values, traced.columns, (), ContactTable(), True, message, stats=stats,
                   drawing=compiled.drawing, make_provenance=provenance, warnings=warnings,
-                  parameters=dict(traced.parameter_values))  # fmt: skip
+                  parameters=traced.plain_values)  # fmt: skip
 
 
 def timings(seconds: Mapping[str, float]) -> dict[str, float]:

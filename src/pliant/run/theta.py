@@ -63,6 +63,8 @@ class ThetaPlan:
         for name in self.parameters:
             if name not in known:
                 checked_values(known, {name: 0.0})  # refuses the name and suggests the nearest
+            if name in traced.inputs:
+                raise ModelError.of("sensitivities", "parameters", "must not name an input, whose values are given", name)
         for kind, names in (("parameters", self.parameters), ("starts", self.starts), ("rates", self.rates)):
             if len(set(names)) < len(names):
                 raise ModelError.of("sensitivities", kind, "must be different names", list(names))
@@ -76,9 +78,9 @@ class ThetaPlan:
 
 
 def theta_of(
-    system: System, compiled: Compiled, plan: ThetaPlan, t_start: float, t_end: float, continued: bool, stages: Stages
+    system: System, compiled: Compiled, plan: ThetaPlan, t_start: float, t_end: float, given: Sequence[int], stages: Stages
 ) -> Theta:
-    """The dependence on theta. system: the user's own. continued: the start is from an earlier run, independent of parameters."""
+    """The dependence on theta. system: the user's own. given: components of y at the start that are independent of parameters."""
     traced = compiled.traced
     known = SystemMemory.of(system, traced.original)
     values = dict(traced.parameter_values)
@@ -89,18 +91,22 @@ def theta_of(
         return Ingredients.of(lowered_at(known, traced, {**values, **changed}), between)
 
     here = at({})
-    key = (plan, tuple(values.items()), traced.formulation, traced.near, t_start, t_end, continued, here.column.tobytes())
-    if key not in known.slopes:
+    # experiments of a fit that differ only in their starts, ends and series share what follows
+    span = tuple(stops.tolist()) if stops.size > 2 or traced.tables else ()
+    plain = (tuple(traced.plain_values.items()), tuple(traced.inputs))
+    key = (plan, *plain, traced.formulation, traced.near, span, tuple(given), here.column.tobytes())
+    theta: Theta | None = known.slopes.get(key)
+    if theta is None:  # another thread may change the memory meanwhile
+        theta = _theta(known, compiled, plan, (t_start, t_end), given, at, here, stages)
         if len(known.slopes) >= MOST_REMEMBERED:
             known.slopes.clear()
-        known.slopes[key] = _theta(known, compiled, plan, (t_start, t_end), continued, at, here, stages)
-    theta: Theta = known.slopes[key]
+        known.slopes[key] = theta
     return theta
 
 
 def _theta(
-    known: SystemMemory, compiled: Compiled, plan: ThetaPlan, span: tuple[float, float], continued: bool, at: At, here: Ingredients,
-    stages: Stages,
+    known: SystemMemory, compiled: Compiled, plan: ThetaPlan, span: tuple[float, float], given: Sequence[int], at: At,
+    here: Ingredients, stages: Stages,
 ) -> Theta:  # fmt: skip
     traced = compiled.traced
     values = dict(traced.parameter_values)
@@ -121,7 +127,7 @@ def _theta(
     inside = [k for k, b in enumerate(traced.breakpoints) if span[0] < b < span[1]]
     return Theta(
         plan.names, sizes, structure, constants, constant_slopes,
-        _start(traced, plan, np.zeros_like(start) if continued else start, count),
+        _start(traced, plan, start, count, given),
         np.array([traced.breakpoints[k] for k in inside]), breakpoints[inside],
         pieces.reshape(len(inside) + 1, -1, m),
     )  # fmt: skip
@@ -177,13 +183,14 @@ def _constants(structure: CompiledStructure, numbers: Floats, slopes: Floats, st
     return kernel(0.0, np.empty(0), numbers, np.zeros((0, slopes.shape[1])), None, slopes)
 
 
-def _start(traced: TracedSystem, plan: ThetaPlan, start: Floats, count: int) -> Floats:
+def _start(traced: TracedSystem, plan: ThetaPlan, start: Floats, count: int, given: Sequence[int]) -> Floats:
     """(component of y, theta)"""
     n_q, n_v, y = len(traced.tree.positions), len(traced.tree.rates), traced.layout.y
     columns = np.zeros((traced.y0.size, start.shape[1]))
     columns[y[POSITIONS]] = start[:n_q][list(traced.free_q)]
     columns[y[RATES]] = start[n_q : n_q + n_v][list(traced.free_v)]
     columns[y[OWN]] = start[n_q + n_v :]
+    columns[list(given)] = 0.0
     for kind, names in (("starts", plan.starts), ("rates", plan.rates)):
         for k, name in enumerate(names, start=count + (len(plan.starts) if kind == "rates" else 0)):
             columns[traced.start_places[kind][name], k] = 1.0

@@ -14,7 +14,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.codegen.series import ENTRIES
 from pliant.integrate.loop.grip_states import SLIDES
+from pliant.model.input_series import InputSeries
 from pliant.results.table import OBSERVED, QUANTITIES
 
 Floats = NDArray[np.float64]
@@ -22,7 +24,8 @@ Floats = NDArray[np.float64]
 POSITIONS, RATES, BRISTLES, WORKS, IMPULSES = "positions", "rates", "bristles", "works", "impulses"  # of y
 # Also of y: the user's own states; outputs and memories of sampled controllers, which jump at sampling instants; delayed outputs.
 OWN, SAMPLED, PENDING = "own states", "sampled", "pending"
-WINDOW, PIECES, CONTACTS, STOPS, SWITCHES, CONSTANTS = "window", "pieces", "contacts", "stops", "switches", "constants"  # of p
+WINDOW, PIECES, CONTACTS, STOPS, SWITCHES = "window", "pieces", "contacts", "stops", "switches"  # of p
+SERIES, CONSTANTS = "series", "constants"  # also of p
 # Entries of a pair in p: closed (0 or 1), entry speed, and for a law that can stick its mode and the direction in which it yields.
 OPEN = (0.0, 1.0, SLIDES, 0.0, 0.0, 0.0)
 FOREVER = 1e300  # s: a window that hides nothing
@@ -120,6 +123,29 @@ class Flags:
         return (0.0,) * self.width
 
 
+@dataclass(frozen=True)
+class SeriesEntries:
+    """The table of every input, and room for the piece of it that holds at t; see codegen/series.py."""
+
+    inputs: tuple[InputSeries, ...]
+    name: str = SERIES
+
+    @property
+    def width(self) -> int:
+        return ENTRIES * len(self.inputs)
+
+    def at(self, begin: float, end: float) -> Floats:
+        entries = np.zeros((len(self.inputs), ENTRIES))
+        entries[:, 0] = [series.table.ctypes.data for series in self.inputs]
+        return entries.ravel()
+
+    def flat(self) -> Floats:
+        """Each input constant, as large as it ever becomes: with these, functions of time are examined."""
+        entries = np.zeros((len(self.inputs), ENTRIES))
+        entries[:, 2] = [series.largest for series in self.inputs]
+        return entries.ravel()
+
+
 @dataclass(frozen=True, eq=False)
 class Constants:
     """Values computed from the model's numbers, once per run."""
@@ -177,8 +203,8 @@ class Layout:
 
     @property
     def n_changing(self) -> int:
-        """Number of entries of p that may change during a run: all but the constants."""
-        return int(self.p[CONSTANTS].start)
+        """Number of entries of p that may change during a run: all but series and constants."""
+        return int(self.p[SERIES].start)
 
 
 def slices(widths: Mapping[str, int]) -> dict[str, slice]:

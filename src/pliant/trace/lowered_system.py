@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pliant.dynamics.tree import Tree
 from pliant.model.closure import FormulaClosure
+from pliant.model.input_series import InputSeries, series_in
 from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, PiecewiseLinear, PiecewiseSmooth, Signal
 from pliant.model.system import System
 from pliant.trace.assembly import Assembly
@@ -43,7 +44,7 @@ class LoweredSystem:
         lowered = lower(self.root, self.readings)
         return replace(
             lowered,
-            structure=(tuple(self.parameters), lowered.structure),
+            structure=(tuple(self.parameters), tuple(self.inputs), lowered.structure),
             numbers=[*self.parameters.values(), *lowered.numbers],
         )
 
@@ -67,8 +68,13 @@ class LoweredSystem:
         return tables(self.system, self.tree)
 
     @cached_property
+    def inputs(self) -> dict[str, InputSeries]:
+        """The series that replace parameters, by their names."""
+        return series_in(self.parameters)
+
+    @cached_property
     def breakpoints(self) -> tuple[float, ...]:
-        return breakpoints(self.system)
+        return breakpoints(self.system, self.inputs.values())
 
 
 def signals_of(system: System) -> list[Signal]:
@@ -87,9 +93,9 @@ def tables(system: System, tree: Tree) -> tuple[Table, ...]:
     return tuple(s for s in [*signals_of(system), *found] if not isinstance(s, (Constant, Formula)))
 
 
-def breakpoints(system: System) -> tuple[float, ...]:
+def breakpoints(system: System, inputs: Iterable[InputSeries] = ()) -> tuple[float, ...]:
     """All times at which a step must end."""
-    times: set[float] = set()
+    times = {t for series in inputs for t in series.breakpoints}
     for signal in signals_of(system):
         if not isinstance(signal, Constant):
             times.update(signal.breakpoints)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, is_dataclass
 from itertools import chain
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,9 +18,9 @@ from numpy.typing import NDArray
 
 from pliant.codegen.numbers import Number
 from pliant.model.mapping_content import MappingContent
-from pliant.model.parameter import Expression, TiedFloat
+from pliant.model.parameter import Expression, InputValue, TiedFloat
 from pliant.model.value_keys import value_key
-from pliant.model.walk import PLAIN, Copying, field_names, unchecked_copy
+from pliant.model.walk import PLAIN, Copying, field_names, inside, unchecked_copy
 
 UNITS = (0.0, 1.0, -1.0)  # values that simplify the equations: part of the structure
 
@@ -85,9 +86,29 @@ def expressions_of(root: Any) -> dict[int, Expression]:
     return walk.expressions
 
 
-def numbered(root: Any, number: Callable[[float], Number]) -> Any:
-    """A copy in which every number that is not part of the structure is a Number, in the order of `lower`."""
-    return _Copying(number).visit(root)
+def numbered(root: Any, number: Callable[[float], Number], parameters: Mapping[str, Any] = MappingProxyType({})) -> Any:
+    """A copy in which every number that is not part of the structure is a Number, in the order of `lower`.
+
+    parameters: scalars of the trace, of which inputs are made.
+    """
+    return _Copying(number, parameters).visit(root)
+
+
+def inputs_outside_equations(root: Any) -> tuple[str, str] | None:
+    """(class, field) of an input in a field that no equation reads, such as the start of a coordinate or a point of a table."""
+    seen, waiting = set[int](), [root]
+    while waiting:
+        x = waiting.pop()
+        names = field_names(type(x))
+        if type(x) in Copying.kept or id(x) in seen:
+            continue
+        seen.add(id(x))
+        for name in set(names or ()) - set(equation_fields(type(x)) if names else ()):
+            held = getattr(x, name)
+            if any(type(each) is InputValue for each in (held if isinstance(held, (tuple, list)) else (held,))):
+                return type(x).__name__, name
+        waiting += [each for each in inside(x) if not isinstance(each, float)]
+    return None
 
 
 class _Reading:
@@ -130,7 +151,9 @@ class _Reading:
             self.structure.append(("#", known))
 
     def _visit_other(self, x: Any) -> None:
-        if isinstance(x, float):
+        if type(x) is InputValue:
+            self.structure.append((_INPUT, x.expression.own_key()))
+        elif isinstance(x, float):
             self.visit(float(x))
         elif isinstance(x, (list, Mapping, np.ndarray)):
             self._visit_container(x)
@@ -315,12 +338,14 @@ class _Copying(Copying):
 
     kept = PLAIN
 
-    def __init__(self, number: Callable[[float], Number]) -> None:
+    def __init__(self, number: Callable[[float], Number], parameters: Mapping[str, Any] = MappingProxyType({})) -> None:
         super().__init__()
-        self._number = number
+        self._number, self._parameters = number, parameters
         self._own: dict[float, Number] = {}  # of the part that is being copied
 
     def _other(self, x: Any) -> Any:
+        if type(x) is InputValue:
+            return x.expression.evaluate(self._parameters)
         if isinstance(x, float):
             return float(x) if x in UNITS else self._known(float(x))
         if isinstance(x, np.ndarray):
@@ -345,6 +370,7 @@ class _Copying(Copying):
 
 
 _NEW = ("#", None)  # a number that is new in its part
+_INPUT = "input"  # a series in the place of a number
 
 
 class _HowToRead(NamedTuple):

@@ -10,7 +10,7 @@ from typing import Any, Self
 import casadi as ca
 
 from pliant.codegen.numbers import Number
-from pliant.codegen.tracer import Scalar, TracedScalar, Tracer
+from pliant.codegen.tracer import Scalar, TracedScalar
 from pliant.dynamics.algebra import Vec
 from pliant.dynamics.cut_joint import CutJointState, cut_joint_state
 from pliant.dynamics.gibbs_appell import Wrench
@@ -30,6 +30,7 @@ from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstan
 from pliant.model.system import System
 from pliant.scalar import Numbers, called, maximum, minimum
 from pliant.trace.formulas import NamedScalars
+from pliant.trace.inputs import TracedInputs
 from pliant.trace.joint_friction import JOINT_GRIPS, JointGrips, count_of_grips
 from pliant.trace.layout import PIECES, STOPS, ContactEntries, Flags, ParameterOwner, Pieces, Window, slices
 from pliant.trace.lowered_system import tables
@@ -41,16 +42,19 @@ from pliant.trace.world import World
 class Signals:
     """Time, p and the coordinates of a trace, with the functions that read signals there."""
 
-    def __init__(self, system: System, tree: Tree, parameters: Mapping[str, Scalar] | None) -> None:
+    def __init__(
+        self, system: System, tree: Tree, parameters: Mapping[str, Scalar] | None, inputs: TracedInputs | None = None
+    ) -> None:
         self.system, self.tree = system, tree
         # values of parameters as plain numbers, by which frames are found
         plain = {name: x for name, x in (parameters or {}).items() if isinstance(x, float)}
         self.plain_system, self.plain_values = system, plain
-        self.tracer = Tracer()
+        self.given_inputs = inputs or TracedInputs({})
+        self.tracer = self.given_inputs.tracer
         self._parameters = parameters or {}
         self.tracer.lift = self._lifted
         self.signals = tables(system, tree)
-        self.t_column, (self.t,) = self.tracer.symbols("t", 1)
+        self.t_column, self.t = self.given_inputs.t_column, self.given_inputs.t
         self.pairs: list[Pair] = all_pairs(system)
         stops = damped_stops(system, tree)
         self.owners: tuple[ParameterOwner, ...] = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import casadi as ca
 import numpy as np
@@ -14,14 +15,16 @@ from pliant.codegen.function import TracedFunction
 from pliant.dynamics.motors import starts_of_states
 from pliant.dynamics.tree import Tree
 from pliant.errors import ModelError
-from pliant.integrate.time_pieces import TimePieces
+from pliant.integrate.time_pieces import TimePieces, joined
 from pliant.model.check import did_you_mean
 from pliant.model.coordinate_pair import Pair, coordinate_pairs
+from pliant.model.input_series import InputSeries
 from pliant.model.system import System
 from pliant.results.state import BRISTLE, ENTRIES, IMPULSE, LAYOUT, WORK
 from pliant.results.table import AXES, QUATERNION
 from pliant.trace.contacts import PairSlots
 from pliant.trace.events import Event
+from pliant.trace.inputs import knots_of
 from pliant.trace.joint_friction import FREE, JOINT_GRIPS, JointGrips, JointSlots
 from pliant.trace.layout import (
     BRISTLES,
@@ -33,6 +36,7 @@ from pliant.trace.layout import (
     POSITIONS,
     RATES,
     SAMPLED,
+    SERIES,
     STOPS,
     SWITCHES,
     WINDOW,
@@ -43,6 +47,7 @@ from pliant.trace.layout import (
     Layout,
     ParameterOwner,
     Pieces,
+    SeriesEntries,
     States,
     Window,
 )
@@ -88,6 +93,7 @@ class TracedSystem:
     warnings: tuple[str, ...]  # for the result: findings about the System from tracing
     timed: TimedFormulas | None
     owners: tuple[ParameterOwner, ...]  # of the entries of p, in order
+    inputs: Mapping[str, InputSeries]  # in place of parameters; they keep the tables alive that p points to
     preparation: Preparation  # how constants follow from numbers
     parameter_values: Mapping[str, float]  # of the user's parameters, by name
     hold_at: tuple[NDArray[np.float64], ...] = ()  # coordinates beside the start for which the rows held were chosen
@@ -115,6 +121,16 @@ class TracedSystem:
     def independent(self) -> int:
         """Degrees of freedom with all exact loops closed."""
         return len(self.free_v) - self.held
+
+    @property
+    def plain_values(self) -> dict[str, float]:
+        """The values of parameters, without those that inputs replace."""
+        return {name: value for name, value in self.parameter_values.items() if name not in self.inputs}
+
+    @property
+    def tables(self) -> bool:
+        """Whether p holds pieces of tables."""
+        return self._width(PIECES) > 0
 
     @property
     def n_controlled(self) -> int:
@@ -166,6 +182,13 @@ class TracedSystem:
         changing = [owner.at(begin, end) for owner in self.owners if owner.name in (WINDOW, PIECES)]
         return np.concatenate([np.asarray(entries, dtype=np.float64) for entries in changing])
 
+    def heads(self, times: Sequence[float]) -> NDArray[np.float64]:
+        """(piece, entry): `head` between each of these times and the next, of which there may be a million."""
+        if self.tables:
+            return np.array([self.head(begin, end) for begin, end in pairwise(times)])
+        edges = np.asarray(times)
+        return np.stack([np.nextafter(edges[:-1], np.inf), np.nextafter(edges[1:], -np.inf)], axis=1)
+
     def time_pieces(
         self, y0: NDArray[np.float64], t_start: float, t_end: float, p: NDArray[np.float64] | None = None
     ) -> TimePieces:
@@ -173,18 +196,23 @@ class TracedSystem:
 
         p: parameters, if they differ from those that the run starts with.
         """
+        knots = [knots_of(series) for series in self.inputs.values()]
         if self.timed is None:
-            return TimePieces(np.empty(0), True)
-        p = self.parameters(t_start, t_end) if p is None else p.copy()
+            return joined(TimePieces(np.empty(0), True), knots, t_start, t_end)
+        p = self._examined(self.parameters(t_start, t_end) if p is None else p.copy())
+        return joined(self.timed.pieces(y0, p, t_start, t_end), knots, t_start, t_end)
+
+    def _examined(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
+        """p with which functions of time are examined: a window that hides nothing, and inputs that do not move."""
         p[self.layout.p[WINDOW]] = -FOREVER, FOREVER
-        return self.timed.pieces(y0, p, t_start, t_end)
+        p[self.layout.p[SERIES]] = SeriesEntries(tuple(self.inputs.values())).flat()
+        return p
 
     def corners(self, t_start: float, t_end: float) -> list[float]:
         """Times inside the run at which a function of time, or a derivative of it, may jump."""
         found = {b for b in self.breakpoints if t_start < b < t_end}
         if self.timed is not None:
-            p = self.parameters(t_start, t_end)
-            p[self.layout.p[WINDOW]] = -FOREVER, FOREVER
+            p = self._examined(self.parameters(t_start, t_end))
             found.update(self.timed.edges(self.y0, p, t_start, t_end).tolist())
         return sorted(found)
 
@@ -206,6 +234,7 @@ class TracedSystem:
             warnings=lowered.warnings,
             redundant=lowered.redundant,
             parameter_values=lowered.parameters,
+            inputs=lowered.inputs,
             owners=owners_of(
                 lowered, len(self.pairs), self._width(STOPS), self._width(JOINT_GRIPS), self._width(SWITCHES), constants
             ),
@@ -300,5 +329,6 @@ def owners_of(
         Flags(STOPS, stops),
         JointGrips(grips // len(FREE)),
         Flags(SWITCHES, switches),
+        SeriesEntries(tuple(lowered.inputs.values())),
         Constants(constants),
     )

@@ -67,6 +67,7 @@ from pliant.trace.contacts import (
 )
 from pliant.trace.events import Event, Watched, contact_events, cut_joint_events, model_events, pair_slots
 from pliant.trace.holding import Holder, Rubber, Settled, margin, settle
+from pliant.trace.inputs import TracedInputs
 from pliant.trace.joint_friction import (
     JOINT_GRIPS,
     NO_FRICTION,
@@ -175,14 +176,15 @@ def _start_of(
 def trace_lowered(lowered: LoweredSystem, cache: Path | None) -> TracedSystem:
     """The functions of a System, over its numbers."""
     with _nothing_collected():
-        numbers = Numbers(Graph())
-        parameters = {name: numbers.leaf(value) for name, value in lowered.parameters.items()}
-        system, tree, near, _, _, scale, _, blend = numbered(lowered.root, numbers.leaf)
-        start = replace(lowered.start, scale=scale, blend=blend)
-        made = Trace(system, lowered.formulation, near, lowered.t_start, tree, start, parameters)
-        numbers.lift = made.lifted_number
-        made.plain_system, made.plain_values = lowered.system, dict(lowered.parameters)
-        return made.finish(lowered, numbers, cache)
+        numbers, inputs = Numbers(Graph()), TracedInputs(lowered.inputs)
+        parameters = {name: numbers.leaf(float(value)) for name, value in lowered.parameters.items()} | inputs.values
+        with inputs.checked(lowered.system):
+            system, tree, near, _, _, scale, _, blend = numbered(lowered.root, numbers.leaf, parameters)
+            start = replace(lowered.start, scale=scale, blend=blend)
+            made = Trace(system, lowered.formulation, near, lowered.t_start, tree, start, parameters, inputs)
+            numbers.lift = made.lifted_number
+            made.plain_system, made.plain_values = lowered.system, dict(lowered.parameters)
+            return made.finish(lowered, numbers, cache)
 
 
 @contextmanager
@@ -209,12 +211,13 @@ class Trace(Signals):
         tree: Tree | None = None,
         start: Assembly | None = None,
         parameters: Mapping[str, Scalar] | None = None,
+        inputs: TracedInputs | None = None,
     ) -> None:
         """tree: the System's tree, if known. start: its independent rows of exact closures; without it, loops are assembled.
 
-        parameters: the parameters that formulas read, by name; a missing one has its own value.
+        parameters: the parameters that formulas read, by name; a missing one has its own value. inputs: those that are series.
         """
-        super().__init__(system, build_tree(system) if tree is None else tree, parameters)
+        super().__init__(system, build_tree(system) if tree is None else tree, parameters, inputs)
         self.formulation, self.near, self.t_start = formulation, near, t_start
         self.known_start = start
         self.prescribed = self.tree.prescribed
@@ -309,6 +312,7 @@ class Trace(Signals):
             owners=owners_of(lowered, len(self.pairs), len(self.stops), grips, flags, constants),
             preparation=preparation,
             parameter_values=lowered.parameters,
+            inputs=lowered.inputs,
         )
         return traced.for_numbers(lowered, constants)
 
@@ -386,7 +390,7 @@ class Trace(Signals):
     def _complete_columns(self) -> None:
         """Add works and impulses to y, and the flags of switches to p."""
         carried_column, _ = self.tracer.symbols("carried", len(self.power) + len(self.contacts))
-        self.p_column = ca.vertcat(self.p_column, *self._switches.columns)
+        self.p_column = ca.vertcat(self.p_column, *self._switches.columns, self.given_inputs.column)
         self.whole_column = ca.vertcat(self.state_column, carried_column)
 
     def _events(self) -> list[Watched]:
@@ -763,7 +767,8 @@ class Trace(Signals):
         first = self.places[CONTACTS].start
         closed = [first + PARAMETERS * k for k in range(len(self.pairs))]
         guards = () if name in WHILE_CLOSED else closed
-        return TracedFunction(name, self.tracer, [self.t_column, state, self.p_column], outputs, self.constants, guards)
+        series = self.given_inputs.places(self.p_column.numel())
+        return TracedFunction(name, self.tracer, [self.t_column, state, self.p_column], outputs, self.constants, guards, series)
 
 
 def check_formulation(node: Node, formulation: str) -> None:

@@ -24,7 +24,7 @@ from pliant.study.derivatives.edges import FUNCTION_JUMPS, first_edge, function_
 from pliant.study.derivatives.near_misses import Approach, approaches, cubic
 from pliant.study.derivatives.taped_run import EventPoint, TapedRun
 from pliant.trace.contacts import PairSlots
-from pliant.trace.layout import CONSTANTS, PIECES
+from pliant.trace.layout import CONSTANTS, PIECES, SERIES
 
 Floats = NDArray[np.float64]
 
@@ -297,7 +297,8 @@ class Walk(TapedRun):
         self.phases.append(replace(phase, times=phase.times[kept], states=phase.states[kept], tangents=phase.tangents[kept]))
 
     def _parameters(self, changing: Floats) -> Floats:
-        return np.concatenate([changing, self.theta.constants])
+        series = self.traced.layout.p[SERIES]
+        return np.concatenate([changing, self.run.stepper.p[series], self.theta.constants])
 
     def _stretches(self) -> Iterator[tuple[int, int]]:
         """Ranges of steps between changes of parameters or jumps of the state."""

@@ -19,11 +19,12 @@ from pliant.model.system import System
 from pliant.results.result import Result
 from pliant.results.state import FinalState
 from pliant.results.table import QUANTITIES
+from pliant.run.given_inputs import with_inputs
 from pliant.run.mechanism import AnySystem, mechanism_of
 from pliant.run.prepare import Compiled
 from pliant.run.save_times import Every
-from pliant.run.simulate import AUTO, Progress, Run, method_of, run_to_end, told
-from pliant.run.starts import AnyStart
+from pliant.run.simulate import AUTO, Progress, Run, method_of, run_to_end, state_of, told
+from pliant.run.starts import AnyStart, split_starts, start_places
 from pliant.scalar import Numbers
 from pliant.study.derivatives.differences import DifferencedSensitivities, around, without_exact_ones
 from pliant.study.derivatives.run_derivatives import Sensitivities
@@ -45,6 +46,7 @@ def sensitivities(
     *,
     of: str | Sequence[str] | None = None,
     values: Mapping[str, float] | None = None,
+    inputs: Mapping[str, Any] | None = None,
     control: bool = False,
     method: Method | type[Method] | str | None = AUTO,
     rtol: float | None = None,
@@ -62,11 +64,11 @@ def sensitivities(
 
     parameters: names of the System's parameters, or a mapping of these and their values; starts, rates: names of coordinates whose
     start positions and start rates are varied; all of these together are theta. of: quantities of the result to differentiate; all
-    by default. values: parameter values by name, in SI units, that replace the parameters' own. control: keep the relative error of
-    the derivatives below the method's rtol in every step; without it, below 33 rtol. rtol: replaces the method's own. All other
-    arguments are those of `simulate`. If the run continues an earlier one, the state where that one ended counts as given. If
-    joints can stick, contacts are impulsive or controllers are sampled, the derivatives are differences of runs; `warnings` says
-    so.
+    by default. values: parameter values by name, in SI units, that replace the parameters' own. inputs: series in place of
+    parameters, as for `simulate`. control: keep the relative error of the derivatives below the method's rtol in every step;
+    without it, below 33 rtol. rtol: replaces the method's own. All other arguments are those of `simulate`. If the run continues an
+    earlier one, the state where that one ended counts as given, and so does every initial value that `start` names. If joints can
+    stick, contacts are impulsive or controllers are sampled, the derivatives are differences of runs; `warnings` says so.
     """
     from pliant.run.theta import ThetaPlan, theta_of
     from pliant.study.derivatives.saltation import Walk
@@ -86,6 +88,7 @@ def sensitivities(
     inexact = without_exact_ones(owner)
     options: dict[str, Any] = {"method": method, "t_start": t_start, "formulation": formulation, "progress": progress,
                                "phase": phase, "max_steps": max_steps, "max_seconds": max_seconds, "cache": cache}  # fmt: skip
+    values = with_inputs("sensitivities", system, values, inputs, _begin(start, t_start), t_end)
     with told(progress, phase, t_start, t_end) as (tell, say):
         options |= {"progress": tell, "phase": say}
         run, result = run_to_end(system, t_end, save=save, start=start, parameters=values, tape=not inexact, **options)
@@ -96,7 +99,7 @@ def sensitivities(
         if isinstance(save, str):
             options["save"] = result.time.tolist()
         return _differenced(owner, plan, wanted, run, result, "; ".join(inexact), {"save": save, "start": start, **options})
-    theta = theta_of(owner, run.compiled, plan, run.stops[0], run.stops[-1], start is not None, stages)
+    theta = theta_of(owner, run.compiled, plan, run.stops[0], run.stops[-1], _given(run, start), stages)
     tape = run.stepper.tape()
     if not len(tape.times):
         raise SolveError(f"sensitivities: the run did not take a single step: {result.message}")
@@ -104,6 +107,19 @@ def sensitivities(
     times, states = run.stepper.rows()
     walk.go(asked_times(times, run, result))
     return Sensitivities(result, walk, wanted, (times, states))
+
+
+def _given(run: Run, start: AnyStart) -> list[int]:
+    """The components of y that the start gives: all if the run continues another, otherwise those that are named."""
+    if not isinstance(start, Mapping):
+        return [] if start is None else list(range(run.y0.size))
+    positions, rates = split_starts(start)
+    return list(start_places(run.traced, "sensitivities", {"starts": positions, "rates": rates}).values())
+
+
+def _begin(start: AnyStart, t_start: float) -> float:
+    state = None if isinstance(start, Mapping) else state_of(start)
+    return t_start if state is None else state.t
 
 
 def _differenced(

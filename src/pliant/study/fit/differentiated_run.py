@@ -31,11 +31,14 @@ class Runner:
     """Runs one mechanism at given parameter values, with derivatives; the last runs are remembered."""
 
     def __init__(
-        self, part: str, system: System, t_end: float, names: Sequence[str], fixed: Mapping[str, float], options: Mapping[str, Any]
-    ) -> None:
+        self, part: str, system: System, t_end: float, names: Sequence[str], fixed: Mapping[str, float], options: Mapping[str, Any],
+        starts: Sequence[str] = (), rates: Sequence[str] = (),
+    ) -> None:  # fmt: skip
+        """names: free parameters; starts, rates: coordinates whose initial values are free, too."""
         if "parameters" in options or "values" in options:
             raise ModelError.of(part, "run", "must not set parameters; use guess={...} instead", "parameters")
-        self.part, self.names, self.t_end = part, tuple(names), t_end
+        self.part, self.names, self.t_end = part, (*names, *starts, *(f"rate of {name}" for name in rates)), t_end
+        self._theta = {"parameters": list(names), "starts": list(starts), "rates": list(rates)}
         self._system, self._fixed, self._options = system, dict(fixed), dict(options)
         self._quantities: tuple[str, ...] | None = None
         self._known: dict[tuple[float, ...], DifferentiatedRun] = {}
@@ -61,20 +64,29 @@ class Runner:
     def differentiated(self, values: Mapping[str, float]) -> Sensitivities:
         """A run with derivatives; a run that stopped early raises an error."""
         self.count += 1
-        options = {**self._options, "values": {**self._fixed, **values}, "of": self._quantities}
-        done = sensitivities(self._system, self.t_end, list(self.names), **options)
+        parameters, start = self._given(values)
+        options = {**self._options, **self._theta, **start, "values": parameters, "of": self._quantities}
+        done = sensitivities(self._system, self.t_end, **options)
         self.count += 2 * len(self.names) if isinstance(done, DifferencedSensitivities) else 0
         _require(done.result, values)
         return done
 
     def bounds(self, name: str) -> tuple[float | None, float | None]:
-        """The parameter's own."""
-        parameter = self._system.parameters[name]
-        return parameter.low, parameter.high
+        """The parameter's own; an initial value has none."""
+        parameter = self._system.parameters.get(name)
+        return (None, None) if parameter is None else (parameter.low, parameter.high)
+
+    def _given(self, values: Mapping[str, float]) -> tuple[dict[str, float], dict[str, Any]]:
+        """The values of parameters, and the argument `start` if initial values are free."""
+        parameters = {**self._fixed, **{name: values[name] for name in self._theta["parameters"]}}
+        begins: dict[Any, float] = {name: values[name] for name in self._theta["starts"]}
+        begins |= {("v", name): values[f"rate of {name}"] for name in self._theta["rates"]}
+        return parameters, {"start": {**(self._options.get("start") or {}), **begins}} if begins else {}
 
     def plain(self, values: Mapping[str, float]) -> Result:
         self.count += 1
-        result = simulate(self._system, self.t_end, parameters={**self._fixed, **values}, **self._options)
+        parameters, start = self._given(values)
+        result = simulate(self._system, self.t_end, **{**self._options, **start, "parameters": parameters})
         _require(result, values)
         return result
 
@@ -109,6 +121,7 @@ class DifferentiatedRun:
 
     def __init__(self, runner: Runner, values: Mapping[str, float], done: Sensitivities) -> None:
         self._runner, self._values, self._done = runner, values, done
+        self.values = values  # of the free parameters
         self._differences: dict[str, Around] = {}
 
     @property

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,12 +11,18 @@ from numpy.typing import NDArray
 
 from pliant.errors import ModelError
 from pliant.files.units import convert
+from pliant.model import check
+from pliant.model.check import did_you_mean
 from pliant.model.system import System
+from pliant.run.given_inputs import with_inputs
+from pliant.run.simulate import state_of
+from pliant.run.starts import split_starts
 from pliant.scalar import Numbers
 from pliant.study.fit.differentiated_run import Runner
 from pliant.study.fit.free_parameters import FreeParameters
 from pliant.study.fit.measurements import Measurements, measurements_of
-from pliant.study.fit.series import Series, SeriesNames, split_head
+from pliant.study.fit.series import TIME, Series, SeriesNames, split_head
+from pliant.study.fit.unknown import PARAMETERS, RATES, STARTS, OwnUnknown, Unknown
 
 Floats = NDArray[np.float64]
 Weights = Mapping[str, float | Numbers]
@@ -25,11 +31,31 @@ PART = "fit"
 
 @dataclass(frozen=True)
 class Experiment:
-    """The data of one experiment, and the parameter values that apply to this experiment only."""
+    """The data of one experiment, and what applies to this experiment only.
+
+    An `Unknown(guess, low, high)` in place of a value is found by the fit, for this experiment.
+    """
 
     data: Any
-    parameters: Mapping[str, float] = field(default_factory=dict)
+    parameters: Mapping[str, float | Unknown] = field(default_factory=dict)
     name: str = ""
+    inputs: Mapping[str, Any] = field(default_factory=dict)  # series in place of parameters, as for `simulate`
+    starts: Mapping[Any, float | Unknown] = field(default_factory=dict)  # initial coordinates and rates, as `start` of `simulate`
+    weights: Weights | None = None  # factors of the differences by column, in place of those of the fit
+    until: float | None = None  # s; later rows are not compared, and the run ends at the last one before
+
+    def __post_init__(self) -> None:
+        for each in ("parameters", "inputs", "starts"):
+            object.__setattr__(self, each, check.mapping(PART, f"experiment {each}", getattr(self, each)))
+        if self.until is not None:
+            object.__setattr__(self, "until", check.number(PART, "experiment until", self.until, "s"))
+
+    @property
+    def unknowns(self) -> list[tuple[str, str, Unknown]]:
+        """(kind, name, unknown) in the order of theta: parameters, starts, rates."""
+        positions, rates = split_starts(self.starts)
+        every = [(PARAMETERS, self.parameters), (STARTS, positions), (RATES, rates)]
+        return [(kind, name, one) for kind, given in every for name, one in given.items() if isinstance(one, Unknown)]
 
 
 @dataclass(frozen=True)
@@ -50,6 +76,18 @@ class Comparison:
     time: Floats
     columns: tuple[Column, ...]
     runner: Runner
+    names: Mapping[str, str]  # of the numbers that its runs are differentiated by: their names among all free ones
+
+    def values(self, free: FreeParameters, x: Floats) -> dict[str, float]:
+        """Its own values at x, by the names that its runs know them by."""
+        every = free.values(x)
+        return {own: every[name] for own, name in self.names.items()}
+
+    def spread(self, slopes: Floats, free: FreeParameters) -> Floats:
+        """Derivatives by its own unknowns as derivatives by all: nothing here depends on unknowns of other experiments."""
+        found = np.zeros((slopes.shape[0], len(free.names)))
+        found[:, [free.names.index(name) for name in self.names.values()]] = slopes
+        return found
 
     @property
     def measured(self) -> int:
@@ -57,49 +95,96 @@ class Comparison:
         return sum(int(np.sum(np.isfinite(column.values))) for column in self.columns)
 
 
-def comparisons_of(
-    system: System, data: Any, of: Any, weights: Weights | None, free: FreeParameters, run: Mapping[str, Any]
-) -> list[Comparison]:
+def experiments_of(data: Any) -> list[Experiment]:
+    """The experiments that a user gives, each with a name."""
     given = list(data) if isinstance(data, (list, tuple)) else [data]
     if not given:
         raise ModelError.of(PART, "data", "must hold at least one experiment", data)
-    experiments = [one if isinstance(one, Experiment) else Experiment(one) for one in given]
-    comparisons = []
-    for number, experiment in enumerate(experiments, start=1):
-        _check_own(experiment, system.parameters, free)
-        name = experiment.name or (f"experiment {number}" if len(experiments) > 1 else "data")
-        comparisons.append(_comparison(name, system, experiment, of, weights, free, run))
-    return comparisons
+    every = [one if isinstance(one, Experiment) else Experiment(one) for one in given]
+    return [replace(one, name=one.name or (f"experiment {number}" if len(every) > 1 else "data"))
+            for number, one in enumerate(every, start=1)]  # fmt: skip
 
 
-def _check_own(experiment: Experiment, known: Mapping[str, Any], free: FreeParameters) -> None:
-    for name in experiment.parameters:
+def comparisons_of(
+    system: System, experiments: Sequence[Experiment], of: Any, weights: Weights | None, shared: FreeParameters,
+    run: Mapping[str, Any],
+) -> tuple[list[Comparison], FreeParameters]:  # fmt: skip
+    """How each experiment is run and compared, and all free numbers: shared ones first, then those of single experiments."""
+    own = [_own_unknowns(experiment, system, shared) for experiment in experiments]
+    titles = [one.title for each in own for one in each]
+    if len(set(titles)) < len(titles):
+        twice = next(title for title in titles if titles.count(title) > 1)
+        raise ModelError.of(PART, "experiment name", "must be unique among experiments with unknowns of their own", twice)
+    compared = [_comparison(system, experiment, each, of, weights, shared, run)
+                for experiment, each in zip(experiments, own, strict=True)]  # fmt: skip
+    return compared, shared.with_own([one for each in own for one in each])
+
+
+def _own_unknowns(experiment: Experiment, system: System, shared: FreeParameters) -> list[OwnUnknown]:
+    known = system.parameters
+    for name in (*experiment.parameters, *experiment.inputs):
+        field_name = "experiment parameters" if name in experiment.parameters else "experiment inputs"
         if name not in known:
-            raise ModelError.of(PART, "experiment parameters", f"must be among {', '.join(known)}", name)
-        if name in free.names:
-            raise ModelError.of(PART, "experiment parameters", "must not be one of the free parameters", name)
+            rule = f"must be among {', '.join(known)}{did_you_mean(name, known)}"
+            raise ModelError.of(PART, field_name, rule, name)
+        if name in shared.names:
+            raise ModelError.of(PART, field_name, "must not be one of the free parameters", name)
+    found = []
+    for kind, name, unknown in experiment.unknowns:
+        own = unknown
+        if kind == PARAMETERS:
+            parameter = known[name]
+            for value in (unknown.guess, unknown.low, unknown.high):
+                parameter.check(unknown.guess if value is None else value)
+            own = replace(unknown, low=unknown.low if unknown.low is not None else parameter.low,
+                          high=unknown.high if unknown.high is not None else parameter.high)  # fmt: skip
+        elif name in known:
+            raise ModelError.of(PART, "experiment starts", "must not have the name of a parameter", name)
+        found.append(OwnUnknown(kind, name, experiment.name, own, known[name].unit or "" if kind == PARAMETERS else ""))
+    return found
 
 
 def _comparison(
-    name: str,
-    system: System,
-    experiment: Experiment,
-    of: Any,
-    weights: Weights | None,
-    free: FreeParameters,
+    system: System, experiment: Experiment, own: Sequence[OwnUnknown], of: Any, weights: Weights | None, shared: FreeParameters,
     run: Mapping[str, Any],
-) -> Comparison:
+) -> Comparison:  # fmt: skip
     measured = measurements_of(experiment.data)
-    begin = float(run.get("t_start", 0.0)) if isinstance(run.get("start"), Mapping | None) else None
+    start = run.get("start")
+    begin = float(run.get("t_start", 0.0)) if isinstance(start, Mapping | None) else None
     if begin is not None and measured.time[0] < begin:
         raise ModelError.of(PART, "data", f"must not begin before the run begins at t = {begin:g} s", float(measured.time[0]))
-    times = _beyond(begin, measured.time)
-    values = {**free.fixed, **experiment.parameters}
-    runner = Runner(PART, system, float(measured.time[-1]), free.names, values, {**run, "save": times})
-    names = runner.series_names()
-    columns = tuple(_column(head, wanted, measured, names, weights) for head, wanted in _chosen(measured, of))
+    measured = _cut(measured, experiment.until)
+    end = float(_beyond(begin, measured.time)[-1])
+    begins = begin if begin is not None else float(getattr(state_of(start), "t", -np.inf))
+    fixed = {name: value for name, value in experiment.parameters.items() if not isinstance(value, Unknown)}
+    values = with_inputs(PART, system, {**shared.fixed, **fixed}, experiment.inputs, begins, end) or {}
+    names = {kind: [one.name for one in own if one.kind == kind] for kind in (PARAMETERS, STARTS, RATES)}
+    options = {**run, "save": measured.time, **_start(experiment, start)}
+    free = [*shared.names, *names[PARAMETERS]]
+    runner = Runner(PART, system, end, free, values, options, names[STARTS], names[RATES])
+    series, used = runner.series_names(), weights if experiment.weights is None else experiment.weights
+    columns = tuple(_column(head, wanted, measured, series, used) for head, wanted in _chosen(measured, of))
     runner.watch([column.series for column in columns])
-    return Comparison(name, measured.time, columns, runner)
+    titles = {**{name: name for name in shared.names}, **{one.own: one.title for one in own}}
+    return Comparison(experiment.name, measured.time, columns, runner, titles)
+
+
+def _start(experiment: Experiment, start: Any) -> dict[str, Any]:
+    """The argument `start` of an experiment's runs, with the initial values that are given."""
+    fixed = {name: value for name, value in experiment.starts.items() if not isinstance(value, Unknown)}
+    if experiment.starts and not isinstance(start, Mapping | None):
+        raise ModelError.of(PART, "experiment starts", "must be left out if runs continue another run", list(experiment.starts))
+    return {"start": {**(start or {}), **fixed}} if fixed else {}
+
+
+def _cut(measured: Measurements, until: float | None) -> Measurements:
+    """The rows up to a time."""
+    if until is None:
+        return measured
+    there = measured.time <= until
+    if not np.any(there):
+        raise ModelError.of(PART, "experiment until", f"must be >= the first time of the data, {measured.time[0]:g} s", until)
+    return measurements_of({TIME: measured.time[there], **{head: x[there] for head, x in measured.columns.items()}})
 
 
 def _beyond(begin: float | None, time: Floats) -> Floats:

@@ -9,7 +9,7 @@ from pliant.errors import ModelError
 from pliant.host.progress import counted
 from pliant.model import check
 from pliant.run.mechanism import AnySystem, mechanism_of
-from pliant.study.fit.experiment import PART, Weights, comparisons_of
+from pliant.study.fit.experiment import PART, Weights, comparisons_of, experiments_of
 from pliant.study.fit.fitted import Fit, fitted
 from pliant.study.fit.free_parameters import FreeParameters
 from pliant.study.fit.search import CLOSELY, ROUGHLY, Search
@@ -32,7 +32,8 @@ def fit(
 
     - data: a CSV file, a pandas table, an xarray Dataset or a mapping of arrays, with a column `time` and columns named after
       numbers of the result ("arm.angle", "tip_position arm y"), with a unit in brackets if it differs from that of the result; or
-      a list of these, or of `Experiment`s, all of which are fitted with the same values.
+      a list of these, or of `Experiment`s, all of which are fitted with the same values. An Experiment may have inputs, starts and
+      unknowns of its own.
     - parameters: names of the System's parameters that are free, or a mapping of these and their first values.
     - of: the columns to use, all by default; or a mapping from columns to numbers of the result.
     - bounds: {name: (low, high)}, None for no bound; by default the parameter's own bounds.
@@ -49,13 +50,14 @@ def fit(
         raise ModelError.of(PART, "run", "must not contain save: rows are saved at the times of the data", run["save"])
     check.progress(PART, progress)
     system = mechanism_of(system, PART)
-    free = FreeParameters.of(PART, system, parameters, bounds, guess)
-    compared = comparisons_of(system, data, of, weights, free, run)
-    with counted(progress, "runs", max_runs) as tell:
-        search = Search(compared, free, tell, max_runs)
+    experiments = experiments_of(data)
+    shared = FreeParameters.of(PART, system, parameters, bounds, guess, own=any(one.unknowns for one in experiments))
+    compared, free = comparisons_of(system, experiments, of, weights, shared, run)
+    with counted(progress, "runs", max_runs) as tell, Search(compared, free, tell, max_runs) as search:
         best = free.start
         if weights is None and len({one.column for part in compared for one in part.columns}) > 1:
             best = search.run(best, ROUGHLY)
             search.weigh_by_scatter(best)
         best = search.run(best, CLOSELY)
-    return fitted(free, search.at(best), search.ok, search.message, search.runs, search.warnings)
+        found = search.at(best)
+    return fitted(free, free.values(best), found, search.ok, search.message, search.runs, search.warnings)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,6 +43,7 @@ class Compared:
     slopes: Floats  # derivatives of the residuals by the parameters
     result: Result
     warnings: tuple[str, ...]
+    values: Mapping[str, float] = field(default_factory=dict)  # of the free parameters in this run, its own among them
 
 
 @dataclass(frozen=True)
@@ -128,10 +129,17 @@ class Fit:
         return next(part.units[column] for part in self.experiments if column in part.units)
 
 
-def fitted(free: FreeParameters, compared: Sequence[Compared], ok: bool, message: str, runs: int, warnings: Sequence[str]) -> Fit:
+def fitted(
+    free: FreeParameters,
+    values: Mapping[str, float],
+    compared: Sequence[Compared],
+    ok: bool,
+    message: str,
+    runs: int,
+    warnings: Sequence[str],
+) -> Fit:
     residuals = np.concatenate([part.residuals for part in compared])
     slopes = np.concatenate([part.slopes for part in compared])
-    values = {name: compared[0].result.parameters[name] for name in free.names}
     sizes = np.maximum(np.abs(list(values.values())), free.scales)
     effects = np.linalg.norm(slopes, axis=0)
     unseen = effects * sizes <= NO_EFFECT * float(np.linalg.norm([part.size for part in compared]))

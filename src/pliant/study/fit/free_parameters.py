@@ -15,6 +15,7 @@ from pliant.model import check
 from pliant.model.check import did_you_mean
 from pliant.model.parameter import Parameter
 from pliant.model.system import System
+from pliant.study.fit.unknown import OwnUnknown
 
 Floats = NDArray[np.float64]
 Bounds = Mapping[str, tuple[float | None, float | None]]
@@ -40,12 +41,14 @@ class FreeParameters:
         names: Sequence[str] | Mapping[str, float],
         bounds: Bounds | None,
         guess: Mapping[str, float] | None,
+        own: bool = False,
     ) -> FreeParameters:
+        """own: there may be none, because experiments have unknowns of their own."""
         known, guess = system.parameters, dict(check.mapping(part, "guess", guess))
         if isinstance(names, Mapping):
             guess = {**names, **guess}
         bounds = check.mapping(part, "bounds", bounds)
-        chosen = _chosen(part, list(names) if isinstance(names, Mapping) else names, known)
+        chosen = _chosen(part, list(names) if isinstance(names, Mapping) else names, known, own)
         _check_names(part, "guess", guess, known)
         _check_names(part, "bounds", bounds or {}, dict.fromkeys(chosen))
         limits = [_limits(part, known[name], (bounds or {}).get(name)) for name in chosen]
@@ -61,6 +64,22 @@ class FreeParameters:
             fixed={name: known[name].check(value) for name, value in guess.items() if name not in chosen},
         )
 
+    def with_own(self, unknowns: Sequence[OwnUnknown]) -> FreeParameters:
+        """These, followed by unknowns of single experiments."""
+        guesses = [one.unknown.guess for one in unknowns]
+        low = [-math.inf if one.unknown.low is None else one.unknown.low for one in unknowns]
+        high = [math.inf if one.unknown.high is None else one.unknown.high for one in unknowns]
+        scales = np.array([_scale(*each) for each in zip(guesses, low, high, strict=True)])
+        return FreeParameters(
+            names=(*self.names, *(one.title for one in unknowns)),
+            start=np.concatenate([self.start, np.array(guesses) / scales]),
+            scales=np.concatenate([self.scales, scales]),
+            low=np.concatenate([self.low, low]),
+            high=np.concatenate([self.high, high]),
+            units=(*self.units, *(one.unit for one in unknowns)),
+            fixed=self.fixed,
+        )
+
     @property
     def bounds(self) -> tuple[Floats, Floats]:
         """The bounds of x."""
@@ -72,9 +91,9 @@ class FreeParameters:
         return {name: float(value) for name, value in zip(self.names, clipped, strict=True)}
 
 
-def _chosen(part: str, names: Any, known: Mapping[str, Parameter]) -> tuple[str, ...]:
+def _chosen(part: str, names: Any, known: Mapping[str, Parameter], own: bool) -> tuple[str, ...]:
     chosen = check.names(part, "parameters", names)
-    if not chosen:
+    if not chosen and not own:
         raise ModelError.of(part, "parameters", "must name at least one", names)
     if len(set(chosen)) < len(chosen):
         raise ModelError.of(part, "parameters", "must name each parameter once", chosen)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from time import perf_counter
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +20,7 @@ from pliant.study.fit.free_parameters import FreeParameters
 Floats = NDArray[np.float64]
 REFUSED = 1e3  # factor on the initial residuals, assigned to a failed run so that the search turns back
 ROUGHLY, CLOSELY = 1e-4, 1e-9  # relative changes of values, and of the sum of squares, at which a search ends
+WORTH_THREADS = 0.3  # share of compiled code in the time of all runs: with less, threads would wait for Python's lock
 CONVERGED = {  # by the status of scipy's search
     1: "no small change of the values lowers the sum of squares",
     2: "the sum of squares no longer decreases",
@@ -35,6 +40,14 @@ class Search:
         self._scatter = {name: _spread(_all_of(comparisons, name)) for name in _column_names(comparisons)}
         self._refused = 0.0
         self.runs, self.ok, self.message, self.warnings = 0, False, "", list[str]()
+        self._pool: ThreadPoolExecutor | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
 
     def run(self, start: Floats, end: float) -> Floats:
         """The best values, in the scaled coordinates of the free parameters; end: relative change at which the search ends."""
@@ -65,8 +78,13 @@ class Search:
         self._scatter = {name: max(scatter, least) or 1.0 for name, scatter in self._scatter.items()}
 
     def _runs(self, x: Floats) -> list[DifferentiatedRun]:
-        values = self._free.values(x)
-        runs = [comparison.runner.at(values) for comparison in self._comparisons]
+        """The runs of all experiments; side by side if compiled code, which needs no lock of Python, takes most of their time."""
+        each, began = map if self._pool is None else self._pool.map, perf_counter()
+        runs = list(each(lambda one: one.runner.at(one.values(self._free, x)), self._comparisons))
+        compiled = sum(run.result.stats["wall_s"] for run in runs)
+        threads = min(os.cpu_count() or 1, len(runs))
+        if self._pool is None and threads > 1 and compiled > WORTH_THREADS * (perf_counter() - began):
+            self._pool = ThreadPoolExecutor(threads)
         self.runs = sum(comparison.runner.count for comparison in self._comparisons)
         return runs
 
@@ -91,7 +109,7 @@ class Search:
         return np.concatenate([part.slopes for part in parts]) * self._free.scales
 
     def _compared(self, comparison: Comparison, run: DifferentiatedRun) -> Compared:
-        differences, residuals, slopes, squares = {}, [], [], 0.0
+        differences, residuals, slopes, squares = {}, [], list[Floats](), 0.0
         for column in comparison.columns:
             there = np.isfinite(column.values)
             modelled = run.series(column.series)
@@ -111,9 +129,10 @@ class Search:
             differences=differences,
             residuals=np.concatenate(residuals),
             size=squares**0.5,
-            slopes=np.concatenate(slopes),
+            slopes=comparison.spread(np.concatenate(slopes), self._free),
             result=run.result,
             warnings=run.warnings,
+            values=run.values,
         )
 
 
