@@ -68,10 +68,11 @@ class SegmentedBeam:
 
     @property
     def is_straight(self) -> bool:
+        """Whether the unloaded beam is neither curved nor pretwisted."""
         return self.curve is None and self.twist is None
 
     @cached_property
-    def nodes(self) -> Nodes:
+    def _nodes(self) -> Nodes:
         """The ends of the segments of the unloaded beam."""
         return nodes_on("curve", self.curve, self.twist, float(self.beam.length), self.segments)
 
@@ -81,7 +82,7 @@ class SegmentedBeam:
         if self.is_straight:
             return np.broadcast_to(np.eye(3), (self.segments, 3, 3))
         return np.stack(
-            [leaning(step, own) for step, own in zip(np.diff(self.nodes.places, axis=0), self.nodes.middles, strict=True)]
+            [leaning(step, own) for step, own in zip(np.diff(self._nodes.places, axis=0), self._nodes.middles, strict=True)]
         )
 
     @cached_property
@@ -89,7 +90,7 @@ class SegmentedBeam:
         """The length of every segment, m."""
         if self.curve is None:
             return (self.beam.length / self.segments,) * self.segments
-        return tuple(float(f"{size:.13g}") for size in np.linalg.norm(np.diff(self.nodes.places, axis=0), axis=1))
+        return tuple(float(f"{size:.13g}") for size in np.linalg.norm(np.diff(self._nodes.places, axis=0), axis=1))
 
     @cached_property
     def parts(self) -> tuple[Beam, ...]:
@@ -129,7 +130,7 @@ class SegmentedBeam:
         root, tip = Frame(names[0], 0.0), Frame(names[-1], part.length)
         if self.is_straight:
             return {ROOT: root, TIP: tip}
-        return {ROOT: turned(root, self.axes[0].T), TIP: turned(tip, self.axes[-1].T @ self.nodes.axes[-1])}
+        return {ROOT: turned(root, self.axes[0].T), TIP: turned(tip, self.axes[-1].T @ self._nodes.axes[-1])}
 
     def at(self, name: str, place: Any) -> Frame:
         """The frame at a station of the whole beam, m along it; where two segments meet, it belongs to the first of them."""
@@ -170,7 +171,7 @@ class SegmentedBeam:
         bent = nodes_on("start", self.start, self.twist, float(self.beam.length), self.segments)
         place, axes, found = np.zeros(3), self.axes[0], []
         for k in range(self.segments):
-            deformed = bent.axes[k + 1] @ self.nodes.axes[k + 1].T @ self.axes[k]  # of the segment's end
+            deformed = bent.axes[k + 1] @ self._nodes.axes[k + 1].T @ self.axes[k]  # of the segment's end
             turn, far = rotation_vector(axes.T @ deformed), axes.T @ (bent.places[k + 1] - place)
             values, reached = self._bent_segment(k, turn, far)
             found.append(values)
