@@ -846,7 +846,8 @@ whose name is in the last column. The tests run the quick rows again and check t
 - **Verdict**: *met* within the error beside it; *met with more elements*, where the error falls with the number of elements and
   would be larger with the mesh of the source; *not representable*, where pliant has no such part; *outside validity*, where its
   theory ends.
-- **Time** is processor time on one core of an ARM Neoverse-N1, with the equations already compiled.
+- **Time** is processor time with the equations already compiled, on one core of an ARM Neoverse-N1 or, for rows measured later, of
+  an Intel Xeon at 2.5 GHz.
 - **Reference by other code** means a solution that was computed independently of pliant, mostly by quadrature over material
   points and with tighter tolerances. Its numbers are in `tests/published/data`.
 - [Published systems](systems/index.md) lists the claims of five papers, one by one.

@@ -96,6 +96,17 @@ def test_a_joint_turns_and_slides_about_its_own_axes_though_the_first_segment_le
     assert pl.simulate(system, 1e-6).of_body("tip_position", "b_2")[0] == pytest.approx(end, abs=1e-9)
 
 
+@pytest.mark.parametrize("direction", [(-1.0, 0.0, 0.0), (0.0, -1.0, 0.0), (0.0, 0.0, 1.0), (-0.6, 0.0, -0.8), (-1.0, 1e-9, 0.0)])
+def test_a_straight_curve_may_leave_the_root_in_any_direction_even_backwards(direction):
+    """Also where a rotation by half a turn has no skew part, by which its axis is known."""
+    way = np.array(direction) / np.linalg.norm(direction)
+    system, rod = alone(pl.segmented(strip(modes=SPATIAL), 2, curve=lambda s: s * way), gravity=(0, 0, 0))
+    system.add("end", pl.RigidBody.rod(1.0, 1.0), joint=pl.Weld(), on=rod.tip)
+    run = pl.simulate(system, 1e-6)
+    assert run.of_body("tip_position", "b_2")[0] == pytest.approx(way, abs=1e-9)
+    assert run.of_body("tip_position", "end")[0] == pytest.approx(2.0 * way, abs=1e-9)
+
+
 def test_a_curved_beam_is_written_segment_by_segment_and_read_again():
     system, _ = alone(pl.segmented(strip(1.5), 3, curve=arc))
     again = loads_model(dump_model(system)).system
@@ -106,13 +117,19 @@ def test_a_curved_beam_is_written_segment_by_segment_and_read_again():
 @pytest.mark.parametrize(
     ("made", "message"),
     [
-        (lambda: pl.segmented(strip(), 4, curve=lambda s: (2.0 * s, 0.0)), "must be a function of the arc length, as long as"),
+        (lambda: pl.segmented(strip(), 4, curve=lambda s: (2.0 * s, 0.0)), "must be a function of the arc length, or points, as long as"),
         (lambda: pl.segmented(strip(), 4, curve=lambda s: (s**2, 0.0)), "curve must be a function of the arc length"),
         (lambda: pl.segmented(strip(), 4, curve=lambda s: s), "curve must give places of 2 or 3 numbers"),
         (lambda: pl.segmented(strip(), 4, curve=lambda s: (s, math.nan)), "curve must be finite all along the beam"),
         (lambda: pl.segmented(strip(), 4, curve=[(0, 0)]), "at least two points"),
         (lambda: pl.segmented(strip(), 4, curve=[(0, 0), (0, 0), (1, 0)]), "follow one another at a distance"),
         (lambda: pl.segmented(strip(), 4, curve="circle"), "must be a function of the arc length, or at least two points"),
+        (lambda: pl.segmented(strip(), 4, curve=lambda s: (s, 1.0 / (s - s))), "curve must give places of 2 or 3 numbers"),
+        (lambda: pl.segmented(strip(), 4, curve=[(0, 0), (0.5, 0)]), "as long as the beam .1 m.: it is 0.5 m long"),
+        (lambda: pl.segmented(strip(), 1, curve=lambda s: arc(s, 0.5 / math.pi)), "n must be larger"),
+        (lambda: pl.segmented(strip(), 4, twist="much"), "twist must be a number or a function"),
+        (lambda: pl.segmented(strip(), 4, start=lambda s: (0.0, s)), "start must leave the root in the direction"),
+        (lambda: pl.segmented(strip(), 2, start=lambda s: arc(s, 0.2)), "bend no segment by more than 0.8 rad"),
         (lambda: pl.segmented(strip(), 4, twist=lambda s: math.inf), "twist must be finite"),
         (lambda: pl.segmented(strip(), 4, start=lambda s: (0.8 * s, 0.0, 0.6 * s)), "start must not bend or turn"),
         (lambda: pl.segmented(strip(), 4, modes=pl.Modes("cf", 2), start=arc), "start may be given for Euler-Bernoulli beams"),

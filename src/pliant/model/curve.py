@@ -25,6 +25,7 @@ APART = 1e-3  # fraction of the beam's length by which the length of its curve m
 POINTS = 2000  # at which the arc length of a spline is added up
 STEP = 1e-5  # fraction of the beam's length: over it, tangents are differences of fourth order, whose round-off is 1e-11
 UPRIGHT = (0.0, 0.0, 1.0)  # z axis of the section at the root, unless the curve begins along it
+NEARLY = 1e-6  # sine of a turn below which its axis is not that of its skew part
 VERTICAL = 1e-6  # sine of the angle to z below which a curve begins along it
 
 
@@ -66,10 +67,10 @@ def points(field: str, given: Any) -> tuple[tuple[float, ...], ...]:
 
 def _points(field: str, curve: Curve, s: Floats) -> Floats:
     """Places on the curve at arc lengths, from where it begins."""
-    given = _function(curve, float(s[-1]))
+    given = _function(field, curve, float(s[-1]))
     try:
         places = [np.asarray(given(float(x)), dtype=np.float64).ravel() for x in s]
-    except (TypeError, ValueError) as trouble:
+    except (TypeError, ValueError, ArithmeticError) as trouble:
         raise ModelError.of(PART, field, "must give places of 2 or 3 numbers, m", curve) from trouble
     if any(there.size not in (2, 3) for there in places) or len({there.size for there in places}) > 1:
         raise ModelError.of(PART, field, "must give places of 2 or 3 numbers, m", curve)
@@ -77,14 +78,17 @@ def _points(field: str, curve: Curve, s: Floats) -> Floats:
     found[:, : places[0].size] = places
     if not np.all(np.isfinite(found)):
         raise ModelError.of(PART, field, "must be finite all along the beam", curve)
-    whole = float(np.sum(np.linalg.norm(np.diff(found, axis=0), axis=1)))
-    if abs(whole - s[-1]) > APART * s[-1]:
-        rule = f"must be a function of the arc length, as long as the beam ({s[-1]:.6g} m): it is {whole:.6g} m long"
-        raise ModelError.of(PART, field, rule, curve)
+    _check_length(field, curve, float(np.sum(np.linalg.norm(np.diff(found, axis=0), axis=1))), float(s[-1]))
     return np.asarray(found - found[0])
 
 
-def _function(curve: Curve, length: float) -> Callable[[float], Sequence[float] | Floats]:
+def _check_length(field: str, curve: Curve, whole: float, length: float) -> None:
+    if abs(whole - length) > APART * length:
+        rule = f"must be a function of the arc length, or points, as long as the beam ({length:.6g} m): it is {whole:.6g} m long"
+        raise ModelError.of(PART, field, rule, curve)
+
+
+def _function(field: str, curve: Curve, length: float) -> Callable[[float], Sequence[float] | Floats]:
     """A curve as a function of its arc length; a spline through points."""
     if callable(curve):
         return curve
@@ -95,9 +99,8 @@ def _function(curve: Curve, length: float) -> Callable[[float], Sequence[float] 
     spline = CubicSpline(along, rows) if len(rows) > 2 else lambda x: rows[0] + np.multiply.outer(x / along[-1], rows[1] - rows[0])
     fine = np.linspace(0.0, along[-1], max(POINTS, 50 * len(rows)))
     arc = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(spline(fine), axis=0), axis=1))])
-    if abs(arc[-1] - length) <= APART * length:
-        arc *= length / arc[-1]
-    inverse = CubicSpline(arc, fine)
+    _check_length(field, curve, float(arc[-1]), length)
+    inverse = CubicSpline(arc * (length / arc[-1]), fine)
     return lambda s: np.asarray(spline(inverse(s)))
 
 
@@ -106,7 +109,7 @@ def _tangents(field: str, curve: Curve, s: Floats, length: float) -> Floats:
     h = STEP * length
     middle = np.clip(s, 2.0 * h, length - 2.0 * h)
     steps, weights = (-2.0, -1.0, 1.0, 2.0), (1.0, -8.0, 8.0, -1.0)
-    given = _function(curve, length)
+    given = _function(field, curve, length)
 
     def at(places: Floats) -> Floats:
         return np.array([np.pad(np.asarray(given(float(x)), dtype=np.float64).ravel(), (0, 3))[:3] for x in places])
@@ -144,7 +147,12 @@ def _carried(places: Floats, tangents: Floats) -> Floats:
 
 def _angle(twist: Twist, s: float, length: float) -> float:
     """The pretwist at a station, rad; a number is that of the tip, and the twist is even."""
-    angle = float(twist(s)) if callable(twist) else float(twist) * s / length
+    try:
+        angle = float(twist(s)) if callable(twist) else float(twist) * s / length
+    except (TypeError, ValueError, ArithmeticError) as trouble:
+        raise ModelError.of(
+            PART, "twist", "must be a number or a function of the arc length that gives one, rad", twist
+        ) from trouble
     if not np.isfinite(angle):
         raise ModelError.of(PART, "twist", "must be finite all along the beam, rad", twist)
     return angle
@@ -156,7 +164,7 @@ def about_x(angle: float) -> Floats:
 
 
 def leaning(along: Floats, axes: Floats) -> Floats:
-    """Axes with x in a given direction: the given ones, turned by the smallest rotation that puts their x there."""
+    """Axes with x in a given direction, nearer to theirs than a half turn: the given ones, turned by the smallest rotation."""
     first, x = axes[:, 0], along / np.linalg.norm(along)
     v, c = np.cross(first, x), float(first @ x)
     k = np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
@@ -164,11 +172,16 @@ def leaning(along: Floats, axes: Floats) -> Floats:
 
 
 def rotation_vector(rotation: Floats) -> Floats:
-    """The rotation vector of a rotation by less than half a turn, exact for small ones."""
+    """The rotation vector of a rotation, exact for small ones."""
     v = 0.5 * np.array([rotation[2, 1] - rotation[1, 2], rotation[0, 2] - rotation[2, 0], rotation[1, 0] - rotation[0, 1]])
     s = float(np.linalg.norm(v))
     angle = float(np.arctan2(s, 0.5 * (np.trace(rotation) - 1.0)))
-    return np.asarray(v * (angle / s)) if s > 0.0 else np.zeros(3)
+    if s > NEARLY or angle < 1.0:
+        return np.asarray(v * (angle / s)) if s > 0.0 else np.zeros(3)
+    both = 0.5 * (rotation + rotation.T) + np.eye(3)  # near half a turn: 2 n n^T, to second order in what is missing
+    k = int(np.argmax(np.diag(both)))
+    axis = both[:, k] / np.linalg.norm(both[:, k])
+    return np.asarray(axis * (angle if axis @ v >= 0.0 else -angle))
 
 
 def rotation_of(vector: Floats) -> Floats:

@@ -30,6 +30,8 @@ Floats = NDArray[np.float64]
 
 SAME = 1e-15  # rad: frames turned by less are the same
 APART = 1e-6  # rad: what a start may ask of directions in which the beam does not deform
+SHORTEST = 0.5  # of the arc between its ends: a segment as short as this stands for more than half a circle
+LARGEST = 0.8  # rad, of a segment at the start; theory ends at 0.6
 NEWTON_STEPS = 12  # for the end of a segment of third order; each gains two digits at the largest slopes
 GAUSS = np.polynomial.legendre.leggauss(8)  # exact for cubes of slopes
 MOST = 1000  # segments; a typing error must not exhaust the memory
@@ -63,6 +65,10 @@ class SegmentedBeam:
                     "must be a plain number if the beam is curved, pretwisted or starts bent, because its nodes are computed once"
                 )
                 raise ModelError.of(part, "beam.length", rule, self.beam.length)
+            if min(self.lengths) < SHORTEST * float(self.beam.length) / self.segments:
+                raise ModelError.of(
+                    part, "n", "must be larger: between its ends a segment of this curve turns too far", self.segments
+                )
             self.axes, self.initial  # noqa: B018  # checks its curves
         self.parts  # noqa: B018  # makes the segments, so that Beam's own checks run here
 
@@ -173,6 +179,9 @@ class SegmentedBeam:
         for k in range(self.segments):
             deformed = bent.axes[k + 1] @ self._nodes.axes[k + 1].T @ self.axes[k]  # of the segment's end
             turn, far = rotation_vector(axes.T @ deformed), axes.T @ (bent.places[k + 1] - place)
+            if np.linalg.norm(turn) > LARGEST or np.linalg.norm(far[1:]) > LARGEST * self.lengths[k]:
+                rule = f"must leave the root in the direction of the unloaded beam and bend no segment by more than {LARGEST:g} rad"
+                raise ModelError.of("segmented", "start", rule, self.start)
             values, reached = self._bent_segment(k, turn, far)
             found.append(values)
             place = place + axes @ reached
