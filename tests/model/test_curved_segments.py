@@ -117,7 +117,7 @@ def test_a_curved_beam_is_written_segment_by_segment_and_read_again():
 @pytest.mark.parametrize(
     ("made", "message"),
     [
-        (lambda: pl.segmented(strip(), 4, curve=lambda s: (2.0 * s, 0.0)), "must be a function of the arc length, or points, as long as"),
+        (lambda: pl.segmented(strip(), 4, curve=lambda s: (2.0 * s, 0.0)), "or points, as long as the beam .1 m.: it is 2 m long"),
         (lambda: pl.segmented(strip(), 4, curve=lambda s: (s**2, 0.0)), "curve must be a function of the arc length"),
         (lambda: pl.segmented(strip(), 4, curve=lambda s: s), "curve must give places of 2 or 3 numbers"),
         (lambda: pl.segmented(strip(), 4, curve=lambda s: (s, math.nan)), "curve must be finite all along the beam"),
