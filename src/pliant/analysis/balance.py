@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pliant.analysis.implicit_equations import EvaluationPoint, ImplicitEquations
 from pliant.analysis.kinks import no_slope
-from pliant.analysis.operating_point import touching
+from pliant.analysis.operating_point import gaps_at, touching
 from pliant.model.joint import BALL, ROTATION
 from pliant.trace.assembly import size_of
 
@@ -57,38 +57,33 @@ class Balance:
                   for i in range(len(slot.motion.rates))}  # fmt: skip
         self.turns = np.array([k in turned for k in self.free], dtype=bool)
         self.size = size_of(equations.tree, list(equations.system.closures.values()), equations.start_q)
-        residual, multipliers = equations.residual_column, equations.closures.column
-        closing = equations.tracer.column(equations.closures.hard.residual)
-        self._force = equations.function("balance", [residual, closing, equations.closure_matrix])
-        self._stiffness = equations.function("stiffness", [ca.jacobian(residual, equations.q_column)])
-        self._share = equations.function("share", [ca.jacobian(residual, equations.share_column)])
-        self._gaps = equations.function("gaps", [equations.gaps])
-        self._n_multipliers = multipliers.numel()
 
     def loops_that_move(self, q: Floats) -> list[str]:
         """Names of the closures that open when the driven coordinates move and all others are at rest."""
-        hard = self.equations.closures.hard
-        if not hard.rate:
+        closures = self.equations.symbols.closures
+        if not closures.hard.rate:
             return []
-        rates = _array(self.equations.function("rates", [self.equations.tracer.column(hard.rate)]),
-                       self.equations.point(self.t, q, self.v)).ravel()  # fmt: skip
-        moving = [self.equations.closures.exact[owner].name for owner, rate in zip(hard.owners, rates, strict=True)
+        at = self.equations.point(self.t, q, self.v)
+        (rates,) = self.equations.evaluate("rates", lambda e: [e.tracer.column(e.closures.hard.rate)], at)
+        moving = [closures.exact[owner].name for owner, rate in zip(closures.hard.owners, rates.ravel(), strict=True)
                   if abs(rate) > STILL * max(1.0, float(np.max(np.abs(self.v), initial=0.0)))]  # fmt: skip
         return list(dict.fromkeys(moving))
 
     def gaps(self, q: Floats) -> Floats:
         if not self.equations.pairs:
             return np.zeros(0)
-        return np.asarray(_array(self._gaps, self.equations.point(self.t, q, self.v)).ravel())
+        return gaps_at(self.equations, self.t, q, self.v)
 
     def at(self, q: Floats, share: float = 1.0) -> Missing:
         """The balance at q: contacts with a negative gap are closed, and the multipliers minimise the residual forces."""
         gaps = self.gaps(q)
         point = replace(self.equations.point(self.t, q, self.v, touching(self.equations, gaps)), share=share)
-        force, residual, matrix = (np.array(x) for x in self._force.call(point.arguments))
+        force, residual, matrix = self.equations.evaluate(
+            "balance", lambda e: [e.residual_column, e.closing_column, e.closure_matrix], point
+        )
         force, matrix = force.ravel()[self.free], matrix[:, self.free]
         residual = residual.ravel()
-        if not self._n_multipliers:
+        if not residual.size:
             return Missing(point, force, residual, matrix, np.eye(len(self.free)), np.zeros(len(self.free)), gaps)
         directions, triangle = np.linalg.qr(matrix.T, mode="complete")  # A^T = Q R: Q's first columns close, the others are free
         m = len(matrix)
@@ -99,14 +94,16 @@ class Balance:
 
     def stiffness(self, missing: Missing) -> Floats:
         """dR/dxi over the free rates, with the multipliers held constant."""
-        whole = _array(self._stiffness, missing.point) @ self.equations.tangent(missing.point.q)
+        (slope,) = self.equations.evaluate("stiffness", lambda e: [ca.jacobian(e.residual_column, e.q_column)], missing.point)
+        whole = slope @ self.equations.tangent(missing.point.q)
         if not np.all(np.isfinite(whole)):
             raise no_slope(self.equations, missing.point)
         return np.asarray(whole[np.ix_(self.free, self.free)])
 
     def share_slope(self, missing: Missing) -> Floats:
         """dR/d(share), where share is the fraction of gravity, drives and loads that acts."""
-        return np.asarray(_array(self._share, missing.point).ravel()[self.free])
+        (slope,) = self.equations.evaluate("share", lambda e: [ca.jacobian(e.residual_column, e.share_column)], missing.point)
+        return np.asarray(slope.ravel()[self.free])
 
     def moved(self, q: Floats, change: Floats) -> Floats:
         """The coordinates after a displacement along the free rates."""
@@ -117,14 +114,14 @@ class Balance:
     @cached_property
     def moving(self) -> ImplicitEquations:
         """The full equations, including rates and accelerations."""
-        return ImplicitEquations.of(self.equations.original, self.t, self.equations.values, positions=self.equations.positions)
+        return self.equations.moving()
 
     @cached_property
     def inertia(self) -> Floats:
         """The diagonal of the mass matrix at the start, over the free rates; it scales coordinates of different kinds."""
-        moving = self.moving
-        mass = moving.function("mass", [ca.jacobian(moving.residual_column, moving.a_column)])
-        diagonal = np.diag(_array(mass, moving.point(self.t, self.equations.start_q, self.v)))[self.free]
+        at = self.moving.point(self.t, self.equations.start_q, self.v)
+        (mass,) = self.moving.evaluate("mass", lambda e: [ca.jacobian(e.residual_column, e.a_column)], at)
+        diagonal = np.diag(mass)[self.free]
         return np.asarray(np.where(diagonal > 0.0, diagonal, np.max(diagonal, initial=1.0)))
 
     @cached_property
@@ -147,10 +144,6 @@ def _solved(matrix: Floats, right: Floats) -> Floats:
     if np.min(pivots) > SINGULAR * np.max(pivots):
         return np.asarray(np.linalg.solve(matrix, right))
     return np.asarray(np.linalg.lstsq(matrix, right, rcond=None)[0], dtype=np.float64)
-
-
-def _array(function: ca.Function, point: EvaluationPoint) -> Floats:
-    return np.array(function.call(point.arguments)[0])
 
 
 def _depth(law: object, load: float, least: float) -> float:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:  # casadi is imported only when an analysis begins
 Floats = NDArray[np.float64]
 
 FURTHER = 0.3  # rad or m: how far a steady motion is followed to check that the balance persists
+LATER = 0.7391  # s: another time, at which formulas that vanish now do not
 ALIKE = 1e-7  # m or rad: how far the free coordinates may be displaced at that point
 
 
@@ -196,7 +197,7 @@ def equilibrium(
         refuse_states(system, "equilibrium", "simulate the system until it rests; linearise accepts its start or the end of a run")
     turning, held = checked_steady(system, steady), checked_hold(system, hold, steady)
     still = ImplicitEquations.of(system, t, parameters, still=True, turning=list(turning), positions=held)
-    _refuse_moving_constraints(still)
+    _refuse_moving_constraints(still, t)
     balance = Balance(still, t, {**turning, **dict.fromkeys(held, 0.0)})
     _refuse_moving_loops(balance, turning)
     rest = find_rest(balance, still.start_q)
@@ -209,14 +210,21 @@ def equilibrium(
     return _collected(system, balance, rest, turning, rubbed, held)
 
 
-def _refuse_moving_constraints(still: ImplicitEquations) -> None:
+def _refuse_moving_constraints(still: ImplicitEquations, t: float) -> None:
     from pliant.dynamics.algebra import is_zero
 
-    hard = still.closures.hard
-    for k in still.of_speeds:
-        if not is_zero(hard.drift[k]):
-            rule = "must have no term without rates for an equilibrium: what it drives does not rest"
-            raise ModelError.of(still.closures.exact[hard.owners[k]].part, "formula", rule, "a(q, t) v - b(q, t)")
+    closures = still.symbols.closures
+    rows = [k for k in still.symbols.of_speeds if not is_zero(closures.hard.drift[k])]
+    if not rows:
+        return
+    aside = np.cos(1.0 + np.arange(len(still.tree.rates)))  # b may vanish at the start alone, or at this time
+    for now, q in ((t, still.start_q), (t + LATER, still.moved(still.start_q, aside))):
+        point = still.point(now, q, np.zeros(len(still.tree.rates)))
+        (drifts,) = still.evaluate("drift", lambda e: [e.tracer.column([e.closures.hard.drift[k] for k in rows])], point)
+        for k, drift in zip(rows, drifts.ravel(), strict=True):
+            if drift != 0.0:
+                rule = "must have no term without rates for an equilibrium: what it drives does not rest"
+                raise ModelError.of(closures.exact[closures.hard.owners[k]].part, "formula", rule, "a(q, t) v - b(q, t)")
 
 
 def _refuse_moving_loops(balance: Balance, turning: dict[str, float]) -> None:
@@ -303,7 +311,7 @@ def _collected(
     strengths = held_by_friction(seen, point)
     held += sentences(balance, missing, rest, strengths)
     held += [f"held: {', '.join(hold)}"] if hold else []
-    held += [one_of_many(balance, missing)] if still.of_speeds else []
+    held += [one_of_many(balance, missing)] if still.symbols.of_speeds else []
     values, labels = observed_values(seen, point)
     return Equilibrium(
         name=system.name,
@@ -360,12 +368,10 @@ def observed_values(
     equations: ImplicitEquations, point: EvaluationPoint, names: Sequence[str] | None = None
 ) -> tuple[dict[str, Floats], dict[str, tuple[str, ...]]]:
     """The quantities of a result at one point, all by default, in the shapes given by their labels."""
-    observed, labels = equations.observed, equations.labels
-    if names is not None:
-        observed = {name: observed[name] for name in names}
-    columns = [equations.tracer.column(scalars) for scalars in observed.values()]
-    arrays = equations.function("observed", columns).call(point.arguments)
+    labels = equations.symbols.labels
+    chosen = tuple(equations.symbols.observed if names is None else names)
+    arrays = equations.evaluate(("observed", chosen), lambda e: [e.tracer.column(e.observed[name]) for name in chosen], point)
     values = {}
-    for name, array in zip(observed, arrays, strict=True):
-        values[name] = np.array(array).ravel().reshape([len(labels[d]) for d in QUANTITIES[name].dims])
+    for name, array in zip(chosen, arrays, strict=True):
+        values[name] = array.ravel().reshape([len(labels[d]) for d in QUANTITIES[name].dims])
     return values, labels

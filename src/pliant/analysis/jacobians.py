@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 import casadi as ca
@@ -9,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.analysis.implicit_equations import EvaluationPoint, ImplicitEquations
+from pliant.analysis.symbolic_equations import SymbolicEquations
+from pliant.codegen.tracer import Scalar
 
 Floats = NDArray[np.float64]
 
@@ -26,18 +29,15 @@ class Derivatives:
     signals: Floats
 
 
-def derivatives(equations: ImplicitEquations, rows: ca.SX, point: EvaluationPoint) -> Derivatives:
-    """Derivatives of a column of rows; those by quaternions are taken by the corresponding rotation vectors."""
-    if rows.numel() == 0:
-        sizes = (equations.v_column, equations.v_column, equations.a_column, _forces(equations), equations.bristle_column,
-                 equations.signal_column)  # fmt: skip
-        return Derivatives(np.zeros(0), *(np.zeros((0, column.numel())) for column in sizes))
-    along = [equations.q_column, equations.v_column, equations.a_column, _forces(equations), equations.bristle_column,
-             equations.signal_column]  # fmt: skip
-    function = equations.function("rows", [rows, *(ca.jacobian(rows, column) for column in along)])
-    value, q, *others = (np.array(x) for x in function.call(point.arguments))
+def derivatives(
+    equations: ImplicitEquations, key: Hashable, rows: Callable[[SymbolicEquations], Sequence[Scalar]], point: EvaluationPoint
+) -> Derivatives:
+    """Derivatives of rows, which are known by a key; those by quaternions are taken by the corresponding rotation vectors."""
+
+    def outputs(e: SymbolicEquations) -> list[ca.SX]:
+        column = e.tracer.column(rows(e))
+        along = [e.q_column, e.v_column, e.a_column, e.force_column, e.bristle_column, e.signal_column]
+        return [column, *(ca.jacobian(column, by) for by in along)]
+
+    value, q, *others = equations.evaluate(("derivatives", key), outputs, point)
     return Derivatives(value.ravel(), q @ equations.tangent(point.q), *others)
-
-
-def _forces(equations: ImplicitEquations) -> ca.SX:
-    return ca.vertcat(equations.closures.column, equations.held_column)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from pliant.analysis.implicit_equations import EvaluationPoint, ImplicitEquations
 from pliant.analysis.operating_point import OperatingPoint, gaps_at, touching
+from pliant.analysis.symbolic_equations import SymbolicEquations
 from pliant.codegen.llvm import compile_function
 from pliant.codegen.nonsmooth import CORNER, JUMP, STEEP, edges_of
 from pliant.codegen.program import read_program
@@ -44,20 +45,23 @@ class Kink(NamedTuple):
 
 def kinks_at(equations: ImplicitEquations, point: EvaluationPoint) -> list[Kink]:
     """The forces that have no derivative at a point, by positions or by rates."""
-    owned = {owner: [x for x in forces if hasattr(x, "number")] for owner, forces in _forces(equations)}
+    owned = _owned(equations.symbols)
     owners = [owner for owner, forces in owned.items() for _ in forces]
     found = dict.fromkeys(_first_touches(equations, point))
     if owners:
-        column = equations.tracer.column([x for forces in owned.values() for x in forces])
-        function = equations.function("owned", [column, ca.jacobian(column, ca.vertcat(equations.q_column, equations.v_column))])
+
+        def outputs(e: SymbolicEquations) -> list[ca.SX]:
+            column = e.tracer.column([x for forces in _owned(e).values() for x in forces])
+            return [column, ca.jacobian(column, ca.vertcat(e.q_column, e.v_column))]
+
         for by_rates, beside in enumerate(_ways(equations, point)):
-            values, slopes = zip(*(map(np.array, function.call(beside(x).arguments)) for x in (NEAR, -NEAR, NEARER, -NEARER)),
+            values, slopes = zip(*(equations.evaluate("owned", outputs, beside(x)) for x in (NEAR, -NEAR, NEARER, -NEARER)),
                                  strict=True)  # fmt: skip
             known = {kink.owner for kink in found}
             for row, what in _broken(np.array(values)[:, :, 0], np.array(slopes)):
                 if owners[row] in known:
                     continue  # what jumps as positions change need not be told of rates
-                found[Kink(owners[row], " and ".join(_crossed(equations, column[row], beside)), what, bool(by_rates))] = None
+                found[Kink(owners[row], " and ".join(_crossed(equations, row, beside)), what, bool(by_rates))] = None
     return list(found)
 
 
@@ -94,7 +98,12 @@ def beside(equations: ImplicitEquations, operating: OperatingPoint, side: Mappin
     return replace(operating, q=q, v=operating.v + faster, contacts=contacts)
 
 
-def _forces(equations: ImplicitEquations) -> Iterator[tuple[str, list[Scalar]]]:
+def _owned(equations: SymbolicEquations) -> dict[str, list[Scalar]]:
+    """Forces that may have edges and are no plain numbers, by their owners."""
+    return {owner: [x for x in forces if hasattr(x, "number")] for owner, forces in _forces(equations)}
+
+
+def _forces(equations: SymbolicEquations) -> Iterator[tuple[str, list[Scalar]]]:
     """Forces that may have edges, with their owners: formulas, stops, contacts."""
     yield from equations.formulas.items()
     for node in equations.tree.nodes:
@@ -147,16 +156,21 @@ def _broken(values: Floats, slopes: Floats) -> Iterator[tuple[int, str]]:
         yield row, JUMP if jumps[row] else STEEP if steep[row] else CORNER
 
 
-def _crossed(equations: ImplicitEquations, row: ca.SX, beside: Beside) -> list[str]:
-    """The operations of the register that have their edge at the point or between both sides."""
-    t, *state, p, share = equations.inputs
-    program = read_program(ca.Function("row", [t, ca.vertcat(*state), ca.vertcat(p, share)], [row]))
+def _crossed(equations: ImplicitEquations, row: int, beside: Beside) -> list[str]:
+    """The operations of the register that have their edge at the point or between both sides; row: of the forces that are owned."""
+    symbols = equations.symbols
+    force = [x for forces in _owned(symbols).values() for x in forces][row]
+    column = symbols.tracer.column([force])
+    t, *state, p, share = symbols.inputs
+    program = read_program(ca.Function("row", [t, ca.vertcat(*state), ca.vertcat(p, share, symbols.constants_column)], [column]))
     functions, edges = edges_of(program)
     if not edges:
         return []
     code = compile_function(functions, cache=None)
     sides = []
     for x in (NEAR, 0.0, -NEAR):
-        _, *numbers, parameters, fraction = beside(x).arguments
-        sides.append(np.sign(code(beside(x).t, np.concatenate([np.ravel(n) for n in numbers]), np.append(parameters, fraction))))
+        at = beside(x)
+        _, *there, _, _ = at.arguments
+        own = np.concatenate([at.p, [at.share], equations.constants])
+        sides.append(np.sign(code(at.t, np.concatenate([np.ravel(part) for part in there]), own)))
     return list(dict.fromkeys(edge.name for edge, a, at, b in zip(edges, *sides, strict=True) if a != b or at == 0.0))

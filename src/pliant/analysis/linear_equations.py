@@ -58,19 +58,19 @@ class LinearEquations:
         self.rates = list(equations.tree.rates)
         self.accelerated = [self.rates.index(name) for name, kind in inputs.items() if kind == ACCELERATION]
         self.space = self._space(self.accelerated)
-        shown = [equations.observed[quantity][k] for quantity, k in outputs.values()]
-        self.observed = derivatives(equations, equations.tracer.column(shown), dynamics.point)
+        shown = tuple(outputs.values())
+        self.observed = derivatives(equations, shown, lambda e: [e.observed[quantity][k] for quantity, k in shown], dynamics.point)
         named = [name for name, kind in inputs.items() if kind == PARAMETER]
         self.slopes = parameter_slopes(system, dynamics, operating, named, outputs)
         self.response = self._response()
         self.drift = dynamics.point.a[list(self.space.moving)]
-        self.own_drift = dynamics.bristle_rates.value[dynamics.bristle_rates.value.size - len(equations.own) :]
+        self.own_drift = dynamics.bristle_rates.value[dynamics.bristle_rates.value.size - len(equations.system.states) :]
 
     def _space(self, fixed: Sequence[int]) -> TangentSpace:
         from pliant.analysis.tangent_space import tangent_space
 
         own = [k for node in self.equations.tree.nodes for k in node.own_v]
-        rates, of_speeds = self.dynamics.rates, self.equations.of_speeds
+        rates, of_speeds = self.dynamics.rates, self.equations.symbols.of_speeds
         return tangent_space(rates.v, rates.xi, self.dynamics.free, fixed, own, of_speeds)
 
     def _given(self) -> _Response:
@@ -80,10 +80,10 @@ class LinearEquations:
         xi = np.hstack([space.motions, np.zeros((n, len(space.moving) + z + m))])
         v = np.hstack([space.turned, space.speeds, np.zeros((n, z + m))])
         bristles = np.hstack([np.zeros((z, moved)), np.eye(z), np.zeros((z, m))])
-        a, signals = np.zeros((n, moved + z + m)), np.zeros((len(self.equations.signal_names), moved + z + m))
+        a, signals = np.zeros((n, moved + z + m)), np.zeros((len(self.equations.symbols.signal_names), moved + z + m))
         for j, (name, kind) in enumerate(self.inputs.items()):
             if kind == SIGNAL:
-                signals[self.equations.signal_names.index(name), moved + z + j] = 1.0
+                signals[self.equations.symbols.signal_names.index(name), moved + z + j] = 1.0
             elif kind == ACCELERATION:
                 a[self.rates.index(name), moved + z + j] = 1.0
         return _Response(xi, v, a, np.zeros((self.dynamics.rows.forces.shape[1], moved + z + m)), bristles, signals)
@@ -149,9 +149,9 @@ class LinearEquations:
     def _inputs_there(self) -> Floats:
         """The values of the inputs at the operating point."""
         equations, point = self.equations, self.dynamics.point
-        signals = equations.function("inputs", [equations.tracer.column(equations.input_values)]).call(point.arguments)[0]
+        (signals,) = equations.evaluate("inputs", lambda e: [e.tracer.column(e.input_values)], point)
         known = {PARAMETER: equations.values, ACCELERATION: dict(zip(self.rates, point.a.tolist(), strict=True)),
-                 SIGNAL: dict(zip(equations.signal_names, np.array(signals).ravel().tolist(), strict=True))}  # fmt: skip
+                 SIGNAL: dict(zip(equations.symbols.signal_names, signals.ravel().tolist(), strict=True))}  # fmt: skip
         return np.array([known[kind][name] for name, kind in self.inputs.items()])
 
     def _second_order(self, A: Floats, core: Sequence[int], free: Sequence[int]) -> tuple[Floats, Floats, Floats]:

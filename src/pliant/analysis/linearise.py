@@ -88,7 +88,7 @@ def _linearised(
     dynamics = Dynamics(equations, operating)
     wanted = _inputs_of(equations, operating, inputs)
     shown = [name for name in equations.tree.positions] if outputs is None else outputs
-    chosen = selected("linearise", shown, equations.labels)
+    chosen = selected("linearise", shown, equations.symbols.labels)
     model = LinearEquations(dynamics, operating, wanted, chosen, system)
     moved = MovedMechanism(system, operating, equations.values)
     apart = aside * float(np.sum(np.abs(model.response.a)))
@@ -130,12 +130,12 @@ def _inputs_of(equations: ImplicitEquations, operating: OperatingPoint, inputs: 
     for name in [inputs] if isinstance(inputs, str) else inputs:
         if name in driven:
             wanted[name] = ACCELERATION
-        elif name in equations.signal_names:
+        elif name in equations.symbols.signal_names:
             wanted[name] = SIGNAL
         elif name in equations.values:
             wanted[name] = PARAMETER
         else:
-            known = [*equations.signal_names, *equations.values]
+            known = [*equations.symbols.signal_names, *equations.values]
             kinds = "drives, motors, struts, components of loads, coordinates or parameters"
             rule = f"must name {kinds}: {known}{did_you_mean(name, known)}"
             raise ModelError.of("linearise", "inputs", rule, name)

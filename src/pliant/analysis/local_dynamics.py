@@ -13,6 +13,7 @@ from pliant.analysis.jacobians import Derivatives, derivatives
 from pliant.analysis.kinks import no_slope
 from pliant.analysis.modes import largest_parts
 from pliant.analysis.operating_point import OperatingPoint
+from pliant.analysis.symbolic_equations import SymbolicEquations
 from pliant.errors import SolveError
 from pliant.integrate.loop.grip_states import STICKS
 from pliant.run.starts import lightened
@@ -43,24 +44,18 @@ class Dynamics:
             point = replace(point, bristles=operating.bristles)
         self.sticking = self._sticking(operating)
         self.point = self._solved(point)
-        self.rows = self._derivatives(equations.residual_column, self._crawling(operating))
+        self.rows = derivatives(equations, "residual", lambda e: e.residual, self._crawling(operating))
         if not np.all(np.isfinite(self.rows.xi)) or not np.all(np.isfinite(self.rows.v)):
             raise no_slope(equations, self.point)
-        self.seconds = self._kept(self._derivatives(self._column(equations.constraint_seconds), self.point))
-        self.rates = self._kept(self._derivatives(self._column(equations.constraint_rates), self.point))
-        self.bristle_rates = self._derivatives(self._column(equations.bristle_rates), self._crawling(operating))
-
-    def _column(self, scalars: object) -> ca.SX:
-        return self.equations.tracer.column(scalars)  # type: ignore[arg-type]
-
-    def _derivatives(self, rows: ca.SX, point: EvaluationPoint) -> Derivatives:
-        return derivatives(self.equations, rows, point)
+        self.seconds = self._kept(derivatives(equations, "seconds", lambda e: e.constraint_seconds, self.point))
+        self.rates = self._kept(derivatives(equations, "rates", lambda e: e.constraint_rates, self.point))
+        self.bristle_rates = derivatives(equations, "bristles", lambda e: e.bristle_rates, self._crawling(operating))
 
     def _sticking(self, operating: OperatingPoint) -> list[int]:
         """Active constraint rows: all closure rows, and the slip of closed contacts whose friction sticks."""
-        hard = len(self.equations.closures.hard.residual)
+        hard = len(self.equations.symbols.closures.hard.residual)
         rows, k = list(range(hard)), hard
-        for contact in self.equations.gripping:
+        for contact in self.equations.symbols.gripping:
             for _ in contact.kinematics.slip:
                 doing = operating.contacts.get(contact.kinematics.pair.name, (0.0, 0.0))[1]
                 rows += [k] if doing == STICKS else []
@@ -73,8 +68,9 @@ class Dynamics:
 
     def _crawling(self, operating: OperatingPoint) -> EvaluationPoint:
         """The point with small rates added if a joint or a closed contact has friction; else the point itself."""
-        rubs = self.equations.rubbing or any(contact.kinematics.slip and contact.kinematics.pair.friction is not None
-                   and contact.kinematics.pair.name in operating.contacts for contact in self.equations.contacts)  # fmt: skip
+        symbols = self.equations.symbols
+        rubs = symbols.rubbing or any(contact.kinematics.slip and contact.kinematics.pair.friction is not None
+                   and contact.kinematics.pair.name in operating.contacts for contact in symbols.contacts)  # fmt: skip
         if not rubs:
             return self.point
         crawl = CRAWL * np.cos(1.0 + np.arange(self.point.v.size))  # an arbitrary direction
@@ -91,15 +87,16 @@ class Dynamics:
     def _solved(self, point: EvaluationPoint) -> EvaluationPoint:
         """The point with accelerations and constraint forces solved for; at an equilibrium the accelerations are zero."""
         equations = self.equations
-        rows, seconds = equations.residual_column, self._column(equations.constraint_seconds)
-        forces = ca.vertcat(equations.closures.column, equations.held_column)
-        outputs = [rows, ca.jacobian(rows, equations.a_column), ca.jacobian(rows, forces), seconds,
-                   ca.jacobian(seconds, equations.a_column)]  # fmt: skip
-        function, hard = equations.function("accelerations", outputs), equations.closures.column.numel()
-        free, keep = self.free, self.sticking
-        a, acting = point.a.copy(), np.zeros(forces.numel())
-        for _ in range(FRICTION_STEPS if equations.rubbing else 1):
-            force, mass, pushes, second, matrix = (np.array(x) for x in function.call(point.arguments))
+
+        def outputs(e: SymbolicEquations) -> list[ca.SX]:
+            rows, seconds = e.residual_column, e.tracer.column(e.constraint_seconds)
+            return [rows, ca.jacobian(rows, e.a_column), ca.jacobian(rows, e.force_column), seconds,
+                    ca.jacobian(seconds, e.a_column)]  # fmt: skip
+
+        hard, free, keep = equations.symbols.closures.column.numel(), self.free, self.sticking
+        a, acting = point.a.copy(), np.zeros(equations.symbols.force_column.numel())
+        for _ in range(FRICTION_STEPS if equations.symbols.rubbing else 1):
+            force, mass, pushes, second, matrix = equations.evaluate("accelerations", outputs, point)
             whole = np.block([[mass[np.ix_(free, free)], pushes[np.ix_(free, keep)]],
                               [matrix[np.ix_(keep, free)], np.zeros((len(keep), len(keep)))]])  # fmt: skip
             right = -np.concatenate([force.ravel()[free], second.ravel()[keep]])

@@ -90,7 +90,7 @@ def _of_state(equations: ImplicitEquations, state: FinalState) -> OperatingPoint
     tree = equations.tree
     if list(state.labels["coordinate"]) != list(tree.positions) or list(state.labels["rate"]) != list(tree.rates):
         raise ModelError.of("linearise", "at", "must be a state of the same mechanism", list(state.labels["coordinate"]))
-    n_bristles = equations.bristle_column.numel()  # user-defined states follow the bristles there too
+    n_bristles = equations.symbols.bristle_column.numel()  # user-defined states follow the bristles there too
     places = slices({POSITIONS: len(equations.free_q), RATES: len(equations.free_v), BRISTLES: n_bristles})
     q, v = equations.start_q.copy(), np.zeros(len(tree.rates))
     q[equations.free_q], v[equations.free_v] = state.y[places[POSITIONS]], state.y[places[RATES]]

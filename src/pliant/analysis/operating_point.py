@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.analysis.implicit_equations import ImplicitEquations, contact_state
+from pliant.analysis.symbolic_equations import SymbolicEquations
 
 Floats = NDArray[np.float64]
 
@@ -29,23 +30,26 @@ class OperatingPoint:
     inputs: Mapping[str, float] = field(default_factory=dict)  # added to signals or along coordinates, by name: they hold the point
 
 
-def gaps_at(equations: ImplicitEquations, t: float, q: Floats) -> Floats:
-    """Gaps of all contact pairs at given coordinates, m."""
+def gaps_at(equations: ImplicitEquations, t: float, q: Floats, v: Floats | None = None) -> Floats:
+    """Gaps of all contact pairs at given coordinates, m; v: rates, zero by default."""
     if not equations.pairs:
         return np.zeros(0)
-    function = equations.function("gaps", [equations.gaps])
-    return np.array(function.call(equations.point(t, q, np.zeros(len(equations.tree.rates))).arguments)[0]).ravel()
+    point = equations.point(t, q, np.zeros(len(equations.tree.rates)) if v is None else v)
+    return equations.evaluate("gaps", lambda e: [e.gaps], point)[0].ravel()
 
 
 def settled(equations: ImplicitEquations, operating: OperatingPoint) -> OperatingPoint:
     """The point with the states of motors at the values at which they stay."""
-    if not equations.own:
+    if not equations.system.states:
         return operating
-    rates = equations.tracer.column(equations.own_rates)
-    function = equations.function("settled", [rates, ca.jacobian(rates, equations.own_column)])
+
+    def outputs(e: SymbolicEquations) -> list[ca.SX]:
+        rates = e.tracer.column(e.own_rates)
+        return [rates, ca.jacobian(rates, e.own_column)]
+
     point = equations.point(operating.t, operating.q, operating.v, operating.contacts, operating.inputs)
     for _ in range(SETTLING_STEPS):
-        left, slope = (np.array(x) for x in function.call(point.arguments))
+        left, slope = equations.evaluate("settled", outputs, point)
         bristles = point.bristles.copy()
         bristles[bristles.size - left.size :] -= np.linalg.solve(slope, left.ravel())
         point = replace(point, bristles=bristles)

@@ -13,8 +13,11 @@ from pliant.errors import ModelError
 from pliant.model.system import System
 
 if TYPE_CHECKING:
+    import casadi as ca
+
     from pliant.analysis.local_dynamics import Dynamics
     from pliant.analysis.operating_point import OperatingPoint
+    from pliant.analysis.symbolic_equations import SymbolicEquations
 
 Floats = NDArray[np.float64]
 
@@ -79,10 +82,13 @@ def _values(
 
     before = dynamics.equations
     equations = ImplicitEquations(system, operating.t, {**before.values, name: before.values[name] + change})
-    column = equations.tracer.column
-    seen = [equations.observed[quantity][k] for quantity, k in outputs.values()]
-    groups = [equations.closures.hard.residual, equations.residual, equations.constraint_seconds, equations.bristle_rates, seen]
-    point = dynamics.point
-    values = equations.function("values", [column(group) for group in groups]).call(point.arguments)
-    residual, rows, seconds, rates, shown = (np.array(x).ravel() for x in values)
-    return [residual, rows, seconds[dynamics.sticking], rates, shown]
+    shown = tuple(outputs.values())
+
+    def columns(e: SymbolicEquations) -> list[ca.SX]:
+        seen = [e.observed[quantity][k] for quantity, k in shown]
+        groups = [e.closures.hard.residual, e.residual, e.constraint_seconds, e.bristle_rates, seen]
+        return [e.tracer.column(group) for group in groups]
+
+    values = equations.evaluate(("values", shown), columns, dynamics.point)
+    residual, rows, seconds, rates, seen = (x.ravel() for x in values)
+    return [residual, rows, seconds[dynamics.sticking], rates, seen]

@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
-import numpy as np
+import casadi as ca
 
 from pliant.analysis.local_dynamics import Dynamics
+from pliant.analysis.symbolic_equations import SymbolicEquations
 from pliant.analysis.trim import effort_unit
 from pliant.codegen.tracer import Scalar
+from pliant.dynamics.joint_friction import frictions_in_order
 from pliant.model.friction_law import FrictionLaw
 from pliant.model.joint import TRANSLATION
 from pliant.model.motor import Motor
@@ -49,11 +51,16 @@ class Smoothed(NamedTuple):
 
 def smoothed_at_rest(dynamics: Dynamics) -> Iterator[str]:
     """Friction and losses that rest or creep at the point: how they damp small motions, and up to which rate."""
-    found, equations = list(_smoothed(dynamics)), dynamics.equations
+    equations = dynamics.equations
+    found = list(_smoothed(dynamics, equations.symbols))
     if not found:
         return
-    column = equations.tracer.column([x for one in found for x in (one.load, one.speed, one.lever)])
-    numbers = np.array(equations.function("smoothed", [column]).call(dynamics.point.arguments)[0]).reshape(-1, 3)
+
+    def outputs(e: SymbolicEquations) -> list[ca.SX]:
+        return [e.tracer.column([x for one in _smoothed(dynamics, e) for x in (one.load, one.speed, one.lever)])]
+
+    key = ("smoothed", *(one.what for one in found))
+    numbers = equations.evaluate(key, outputs, dynamics.point)[0].reshape(-1, 3)
     for one, (load, speed, lever) in zip(found, numbers.tolist(), strict=True):
         damping, reach = one.secant(SLOWEST, load) * lever**2, one.reach(load)
         if damping > NOTHING and abs(speed) < reach < 0.5 * FASTEST:
@@ -64,22 +71,25 @@ def smoothed_at_rest(dynamics: Dynamics) -> Iterator[str]:
             )
 
 
-def _smoothed(dynamics: Dynamics) -> Iterator[Smoothed]:
+def _smoothed(dynamics: Dynamics, e: SymbolicEquations) -> Iterator[Smoothed]:
+    """Loads, speeds and levers are those of the symbolic equations, laws and motors those of the System."""
     equations, driven = dynamics.equations, {dynamics.equations.tree.rates[k] for k in dynamics.driven}
-    for own, load in zip(equations.rubbing, equations.friction.loads, strict=True):
+    frictions = frictions_in_order(equations.system, equations.tree)
+    for own, load, friction in zip(e.rubbing, e.friction.loads, frictions, strict=bool(e.rubbing)):
         joint = own.joint
-        if _is_smoothed(own.law) and joint.free and not driven.issuperset(joint.rates):
+        if _is_smoothed(friction.law) and joint.free and not driven.issuperset(joint.rates):
             turns = all(motion.kind != TRANSLATION for motion in joint.motions)
             lever = joint.levers[0] if turns else 1.0
-            what, force = f"friction of {joint.label!r}", _along(own.law)
+            what, force = f"friction of {joint.label!r}", _along(friction.law)
             yield Smoothed(what, "it", turns, load, joint.speed, lever, force, "no friction there")
-    for contact in equations.contacts:
-        pair, slip = contact.kinematics.pair, contact.kinematics.slip
+    for contact, pair in zip(e.contacts, equations.pairs, strict=True):
+        slip = contact.kinematics.slip
         if slip and _is_smoothed(pair.friction):
             what, force = f"friction of contact {pair.name!r}", _along(pair.friction)
             yield Smoothed(what, "slip", False, contact.force, contact.kinematics.speed, 1.0, force, "friction=None")
-    for state in equations.motors:
-        drive, motor = state.drive, state.drive.motor
+    for state in e.motors:
+        drive = equations.system.motors[state.drive.name]
+        motor = drive.motor
         if motor.loses and drive.command is not None and (motor.is_elastic or drive.coordinate not in driven):
             turns = motor.is_elastic or effort_unit(equations.system, drive.coordinate) == "N m"
             along, lever = ("its rotor", 1.0) if motor.is_elastic else (drive.coordinate, motor.ratio)

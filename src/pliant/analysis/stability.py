@@ -36,7 +36,7 @@ def stability_of(balance: Balance, rest: Rest, dynamics: Dynamics | None, operat
     if not stiffness.size:
         return Stability(True, "stable: nothing is free to move")
     skew = float(np.max(np.abs(stiffness - stiffness.T), initial=0.0))
-    if not np.any(operating.v) and skew <= POTENTIAL and not balance.equations.of_speeds:
+    if not np.any(operating.v) and skew <= POTENTIAL and not balance.equations.symbols.of_speeds:
         return _by_potential(balance, rest)
     return _by_eigenvalues(balance, dynamics, operating) if dynamics is not None else Stability(None, MASSLESS)
 
@@ -71,7 +71,7 @@ def _by_eigenvalues(balance: Balance, dynamics: Dynamics, operating: OperatingPo
     if growth > GROWS * largest:
         way = "flutters" if modes.eigenvalues[fastest].imag > 0.0 else "diverges"
         return Stability(False, f"unstable: {way} along {modes.moving(fastest)}, growing by a factor e every {1.0 / growth:.3g} s")
-    if np.sum(modes.eigenvalues == 0.0) > len(balance.equations.of_speeds):
+    if np.sum(modes.eigenvalues == 0.0) > len(balance.equations.symbols.of_speeds):
         return Stability(None, f"undecided: nothing drives {modes.moving(0)} back")
     if is_conservative(linear) or growth > -GROWS * largest:
         return Stability(True, "stable: no small motion grows, though not every one decays")

@@ -11,9 +11,12 @@ from numpy.typing import NDArray
 from pliant.analysis.trim import effort_unit
 
 if TYPE_CHECKING:
+    import casadi as ca
+
     from pliant.analysis.balance import Balance, Missing
     from pliant.analysis.implicit_equations import EvaluationPoint, ImplicitEquations
     from pliant.analysis.rest import Rest
+    from pliant.analysis.symbolic_equations import SymbolicEquations
     from pliant.model.system import System
 
 Floats = NDArray[np.float64]
@@ -21,17 +24,21 @@ Floats = NDArray[np.float64]
 
 def held_by_friction(equations: ImplicitEquations, point: EvaluationPoint) -> dict[str, float]:
     """The effort up to which friction holds each coordinate of a joint that sticks, N m or N, by coordinate."""
-    holding = [k for k, own in enumerate(equations.rubbing) if own.grip is not None]
+    rubbing = equations.symbols.rubbing
+    holding = [k for k, own in enumerate(rubbing) if own.grip is not None]
     if not holding:
         return {}
-    strong, sticks = [], []
-    for k in holding:
-        own = equations.rubbing[k]
-        strong += [own.law.stiction(equations.friction.loads[k]) * lever for lever in own.joint.levers]  # type: ignore[union-attr]
-        sticks += [own.grip.sticks for _ in own.joint.levers]  # type: ignore[union-attr]
-    column = equations.tracer.column([*strong, *sticks])
-    strengths, stuck = np.array(equations.function("strengths", [column]).call(point.arguments)[0]).ravel().reshape(2, -1)
-    names = [rate for k in holding for rate in equations.rubbing[k].joint.rates]
+
+    def outputs(e: SymbolicEquations) -> list[ca.SX]:
+        strong, sticks = [], []
+        for k in holding:
+            own = e.rubbing[k]
+            strong += [own.law.stiction(e.friction.loads[k]) * lever for lever in own.joint.levers]  # type: ignore[union-attr]
+            sticks += [own.grip.sticks for _ in own.joint.levers]  # type: ignore[union-attr]
+        return [e.tracer.column(strong), e.tracer.column(sticks)]
+
+    strengths, stuck = (x.ravel() for x in equations.evaluate("strengths", outputs, point))
+    names = [rate for k in holding for rate in rubbing[k].joint.rates]
     return {name: float(x) for name, x, at_rest in zip(names, strengths, stuck, strict=True) if at_rest}
 
 

@@ -14,6 +14,7 @@ from pliant.model.system import System
 
 if TYPE_CHECKING:
     from pliant.analysis.balance import Balance, Missing
+    from pliant.analysis.symbolic_equations import SymbolicEquations
 
 Floats = NDArray[np.float64]
 
@@ -38,16 +39,20 @@ def trimmed(balance: Balance, missing: Missing, held: Mapping[str, float]) -> Tr
     equations, point = balance.equations, missing.point
     rows = [equations.tree.rates.index(name) for name in held]
     given = [_actuator(equations.system, name) for name in held]
-    places = [equations.signal_names.index(name) for name in given]
-    residual, values = equations.residual_column[rows], equations.tracer.column(equations.input_values)
-    function = equations.function("trim", [residual, ca.jacobian(residual, equations.signal_column)[:, places], values])
-    efforts = left = np.array(function.call(point.arguments)[0]).ravel()
+    places = [equations.symbols.signal_names.index(name) for name in given]
+
+    def outputs(e: SymbolicEquations) -> list[ca.SX]:
+        residual, values = e.residual_column[rows], e.tracer.column(e.input_values)
+        return [residual, ca.jacobian(residual, e.signal_column)[:, places], values]
+
+    key = ("trim", *rows, *places)
+    efforts = left = equations.evaluate(key, outputs, point)[0].ravel()
     for _ in range(STEPS):
-        left, slope, inputs = (np.array(x) for x in function.call(point.arguments))
+        left, slope, inputs = equations.evaluate(key, outputs, point)
         added = point.inputs.copy()
         added[places] -= np.linalg.lstsq(slope, left.ravel(), rcond=None)[0]
         point = replace(point, inputs=added)
-    cannot = np.abs(np.array(function.call(point.arguments)[0]).ravel()) > HELD * np.abs(efforts)
+    cannot = np.abs(equations.evaluate(key, outputs, point)[0].ravel()) > HELD * np.abs(efforts)
     warnings = []
     found: dict[str, float] = {}
     commands: dict[str, float] = {}

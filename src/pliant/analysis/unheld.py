@@ -15,6 +15,7 @@ from pliant.errors import SolveError
 if TYPE_CHECKING:
     from pliant.analysis.balance import Balance, Missing
     from pliant.analysis.rest import Rest
+    from pliant.analysis.symbolic_equations import SymbolicEquations
 
 Floats = NDArray[np.float64]
 
@@ -36,7 +37,7 @@ def refuse_what_nothing_holds(balance: Balance, rest: Rest) -> list[str]:
     if not names:
         return _names(balance, rubbed)
     acts = "" if rest.found else ", yet a force acts along it"
-    rubbing = {rate for own in balance.equations.rubbing if own.grip is not None for rate in own.joint.rates}
+    rubbing = {rate for own in balance.equations.symbols.rubbing if own.grip is not None for rate in own.joint.rates}
     if rubbing.intersection(names):
         acts += " (the friction inside the joint may hold it, but an equilibrium is sought without)"
     raise SolveError(
@@ -47,7 +48,7 @@ def refuse_what_nothing_holds(balance: Balance, rest: Rest) -> list[str]:
 
 def one_of_many(balance: Balance, missing: Missing) -> str:
     """Other positions of rest beside this one, to first order: one direction for each row that holds a speed, not a position."""
-    of_speeds, closures = balance.equations.of_speeds, balance.equations.closures
+    of_speeds, closures = balance.equations.symbols.of_speeds, balance.equations.symbols.closures
     held = np.delete(missing.matrix, of_speeds, axis=0)
     placed = np.linalg.qr(held.T, mode="complete")[0][:, len(held) :]  # over positions, non-holonomic constraints hold nothing
     _, _, directions = np.linalg.svd(missing.free_motions.T @ balance.stiffness(missing) @ placed)
@@ -102,12 +103,14 @@ def _parted(balance: Balance, rest: Rest, loose: Floats) -> tuple[Floats, Floats
 def _slip_matrix(balance: Balance, rest: Rest) -> Floats:
     """Slip velocities of closed contacts and of joints with friction that can hold, over the free rates."""
     missing, moving = balance.at(rest.q, rest.share), balance.moving
-    rubbing = [contact for contact, gap in zip(moving.contacts, missing.gaps, strict=True)
-               if gap < 0.0 and contact.kinematics.pair.friction is not None]  # fmt: skip
-    slips = [s for contact in rubbing for s in contact.kinematics.slip]
-    slips += [s for own in moving.rubbing if own.grip is not None for s in own.joint.slip]
-    if not slips:
-        return np.zeros((0, len(balance.free)))
-    matrix = moving.function("slips", [ca.jacobian(moving.tracer.column(slips), moving.v_column)])
-    point = moving.point(balance.t, rest.q, balance.v)
-    return np.asarray(np.array(matrix.call(point.arguments)[0])[:, balance.free])
+    closed = tuple(bool(gap < 0.0) for gap in missing.gaps)
+
+    def outputs(e: SymbolicEquations) -> list[ca.SX]:
+        rubbing = [contact for contact, touches in zip(e.contacts, closed, strict=True)
+                   if touches and contact.kinematics.pair.friction is not None]  # fmt: skip
+        slips = [s for contact in rubbing for s in contact.kinematics.slip]
+        slips += [s for own in e.rubbing if own.grip is not None for s in own.joint.slip]
+        return [ca.jacobian(e.tracer.column(slips), e.v_column)]
+
+    (matrix,) = moving.evaluate(("slip matrix", closed), outputs, moving.point(balance.t, rest.q, balance.v))
+    return np.asarray(matrix[:, balance.free])

@@ -91,6 +91,14 @@ def rubbing_joints(
     return joints
 
 
+def frictions_in_order(system: System, tree: Tree) -> list[JointFriction]:
+    """The friction of each of the `rubbing_joints`."""
+    found = [node.link.joint.frictions[key] for node in tree.nodes for key in node.link.joint.frictions]
+    found += [length.friction for node in tree.nodes for length in node.link.body.lengths.values() if length.friction is not None]
+    found += [friction for cut in system.cut_joints.values() for friction in cut.joint.frictions.values()]
+    return found + [friction for closure in system.closures.values() for friction in closure.frictions.values()]
+
+
 def _of_node(k: int, node: Node, key: str, v: Sequence[Scalar]) -> RubbingJoint:
     joint, friction = node.link.joint, node.link.joint.frictions[key]
     slots = tuple(slot for slot in node.slots if slot.motion.name in _named(key, joint.motions))

@@ -17,6 +17,7 @@ from pliant.run.accounts import allowed_share, extremes_of
 from pliant.run.evidence import Evidence
 from pliant.run.inertia import Resistance
 from pliant.run.simulate import scales_at_start, weight_of
+from pliant.run.starts import lightened
 from pliant.run.validity import OF_COURSE, warnings_of
 
 if TYPE_CHECKING:
@@ -68,7 +69,8 @@ class MembersToJudge:
 
     def _of_group(self, compiled: Compiled, members: list[int]) -> Iterator[tuple[str, ...]]:
         """Members with the same numbers in warnings: most are cleared together."""
-        suspect = self._suspects(compiled.traced, np.array(members)) if len(members) > FEW else [True] * len(members)
+        alone = len(members) <= FEW or lightened(compiled.traced.original)
+        suspect = [True] * len(members) if alone else self._suspects(compiled.traced, np.array(members))
         for member, is_suspect in zip(members, suspect, strict=True):
             yield self._of_one(compiled, member) if is_suspect else compiled.traced.warnings
 
@@ -83,7 +85,7 @@ class MembersToJudge:
             self.sums.reach[member],
         )
         evidence = self._evidence(traced, course, rows.observed[member, there], np.array([member]))
-        if not self.resisted[member]:
+        if not self.resisted[member] or lightened(traced.original):
             evidence = replace(evidence, resistance=Resistance(compiled, traced.layout.observed["kinetic"].start))
         return (*traced.warnings, *warnings_of(evidence))
 
@@ -153,6 +155,9 @@ class _Resisted:
 
     def unresisted(self, t: float, y: Floats, p: Floats) -> None:
         return None
+
+    def left(self, t: float, y: Floats, before: Floats, p: Floats) -> tuple[float, str]:
+        return 1.0, ""
 
 
 def _course(traced: TracedSystem, times: Floats, states: Floats, changing: Floats, constants: Floats, reach: Floats) -> Course:

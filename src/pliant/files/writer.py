@@ -174,7 +174,7 @@ def _as_added(system: System, name: str, beam: SegmentedBeam) -> bool:
     welded = all(alike(link.joint, Weld()) for link in links[1:])
     plain = not any(link.initial or link.initial_rates or link.mode_motions for link in links)
     same = all(alike(link.body, part) for link, part in zip(links, beam.parts, strict=True))
-    return beam.modes is None and welded and plain and same
+    return beam.modes is None and beam.is_straight and welded and plain and same
 
 
 def _link(system: System, link: Link, shared: Sequence[tuple[str, Body]]) -> Data:

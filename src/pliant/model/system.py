@@ -283,9 +283,11 @@ class System:
         names = body.names(name)
         for own in names:
             self._check_new_name(own)
-        handle = self.add(names[0], body.parts[0], joint=joint, on=on)
-        for own, part in zip(names[1:], body.parts[1:], strict=True):
-            handle = self.add(own, part, joint=Weld(), on=handle.tip)
+        check.instance(f"body {name!r}", "joint", joint, Joint, "a joint such as Revolute()")
+        joint, place = body.leaning_joint(f"body {name!r}", joint), body.weld(0, on if on is not None else self.ground)
+        handle = self.add(names[0], body.parts[0], joint=joint, on=place, initial=body.initial[0])
+        for k in range(1, body.segments):
+            handle = self.add(names[k], body.parts[k], joint=Weld(), on=body.weld(k, handle.tip), initial=body.initial[k])
         self.segmented[name] = body
         return BodyHandle(name, body)
 

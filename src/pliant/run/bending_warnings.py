@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from pliant.dynamics.kinematics import twists
 from pliant.dynamics.tree import ROOT, Node
-from pliant.model.beam import AUTO, MOST_FULL
+from pliant.model.beam import AUTO, FIRST_ORDER, MOST_FULL
 from pliant.model.body import TIP
 from pliant.model.joint import TRANSLATION
 from pliant.model.system import PAYLOAD
 from pliant.run.beam_limits import BeamLimits, UniformBeamLimits
-from pliant.run.evidence import Rows
+from pliant.run.evidence import Evidence, Rows
 
 Floats = NDArray[np.float64]
 
@@ -24,6 +24,7 @@ YIELDS = 0.9  # of the slope of a beam under a moment at its tip: what the modes
 CUBIC = 2.0  # factor of both limits with stiffening "cubic": there theta^4/120 is what theta^3/24 is at the slope above
 SEGMENTED = "pl.segmented(beam, n)"
 GROWN = 1.0  # exponent of growth: how long a load must last, because a beam has no time to buckle under a brief load
+KEEPS = 0.75  # of its inertia that a motion must keep as a beam bends: 'full' keeps 0.88 at a tenth of the length, with eight modes
 TURNED = 0.1  # the same for rotation, which impacts change less than they change forces
 STRETCHED = 2e-3  # N/(E A): steel yields there, and soft beams move by more than 1e-3 of their length
 
@@ -93,6 +94,27 @@ def left_out(evidence: Rows) -> Iterator[str]:
                 f"beam {node.name!r} has {limits.beam.bending_coordinates} bending coordinates in a plane; for more than "
                 f"{MOST_FULL}, stiffening {AUTO!r} leaves foreshortening out, so axial loads and rotation neither stiffen nor "
                 "soften it; reduce the mesh (reduction=pl.CraigBampton(8)), or choose stiffening 'full' (slow) or 'none'"
+            )
+
+
+def lightened(evidence: Evidence) -> Iterator[str]:
+    """Warn of a beam that bends so far that stiffening of first order takes inertia away, before the mass matrix is singular."""
+    course, places = evidence.course, evidence.traced.start_places["starts"]
+    for node, limits in evidence.bending:
+        if not isinstance(limits, UniformBeamLimits) or limits.beam.stiffening_taken not in FIRST_ORDER:
+            continue
+        own = [places[evidence.traced.tree.positions[k]] for k in node.own_q]
+        bent = np.max(np.sum(np.einsum("psj,tj->pst", limits.slopes, course.states[:, own]) ** 2, axis=0), axis=0)
+        k = int(np.argmax(np.where(np.isfinite(bent), bent, -1.0)))
+        straight = course.states[k].copy()
+        straight[own] = 0.0
+        p = np.concatenate([course.parameters[k], course.constants])
+        share, motion = evidence.resistance.left(float(course.times[k]), course.states[k], straight, p)
+        if share < KEEPS:
+            yield (
+                f"beam {node.name!r} bends so far at t = {course.times[k]:.6g} s that stiffening {limits.beam.stiffening_taken!r} "
+                f"takes away {min(1.0 - share, 1.0):.0%} of the inertia of a motion of {motion}: it leaves out the mass of the "
+                "shortening, and the mass matrix becomes singular as the beam bends further; use stiffening 'full'"
             )
 
 

@@ -33,6 +33,7 @@ class Resists(Protocol):
     """Says which motions have no inertia: see `run.inertia.Resistance`."""
 
     def unresisted(self, t: float, y: Floats, p: Floats) -> str | None: ...
+    def left(self, t: float, y: Floats, before: Floats, p: Floats) -> tuple[float, str]: ...
 
 
 class Mechanism(Protocol):

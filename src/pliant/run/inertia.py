@@ -57,10 +57,7 @@ class Resistance:
         if np.any(bad):
             return ", ".join(name for name, is_bad in zip(self._names, bad, strict=True) if is_bad)
         self._largest = np.maximum(self._largest, alone)
-        scaled = units.copy()
-        units /= np.sqrt(alone)[:, None]
-        i, j = self._pairs
-        scaled[i, j] = scaled[j, i] = 0.5 * (self._quadratic(t, y, p, units[i] + units[j]) - 2.0)
+        scaled = self._scaled(t, y, p, units / np.sqrt(alone)[:, None], np.ones(n))
         for group in self._groups:  # if a part of M is singular, so is M
             values, vectors = np.linalg.eigh(scaled if len(group) == n else scaled[np.ix_(group, group)])
             if values[0] <= nothing * len(group):
@@ -68,6 +65,33 @@ class Resistance:
                 part[group] = vectors[:, 0]
                 return self._named(part)
         return None
+
+    def left(self, t: float, y: Floats, before: Floats, p: Floats) -> tuple[float, str]:
+        """The smallest fraction of its inertia in the state `before` that a motion has at y, and the motion's coordinates."""
+        least, named, units = 1.0, "", np.eye(len(self._names))
+        if not self._groups or not np.all((alone := self._quadratic(t, before, p, units)) > 0.0):
+            return least, named
+        units /= np.sqrt(alone)[:, None]
+        then = self._scaled(t, before, p, units, np.ones(len(units)))
+        now = self._scaled(t, y, p, units, self._quadratic(t, y, p, units))
+        for group in self._groups:
+            own = np.ix_(group, group)
+            values, vectors = np.linalg.eigh(then[own])
+            if values[0] <= SINGULAR * len(group):
+                continue
+            vectors = vectors / np.sqrt(values)
+            shares, motions = np.linalg.eigh(vectors.T @ now[own] @ vectors)
+            if shares[0] < least:
+                part = np.zeros(len(self._names))
+                part[group] = vectors @ motions[:, 0]
+                least, named = float(shares[0]), self._named(part)
+        return least, named
+
+    def _scaled(self, t: float, y: Floats, p: Floats, units: Floats, alone: Floats) -> Floats:
+        """M over motions of one rate each, whose own entries are known; only pairs in a common group have others."""
+        scaled, (i, j) = np.diag(alone), self._pairs
+        scaled[i, j] = scaled[j, i] = 0.5 * (self._quadratic(t, y, p, units[i] + units[j]) - alone[i] - alone[j])
+        return scaled
 
     def _named(self, part: Floats) -> str:
         """The coordinates with the largest components in a motion."""

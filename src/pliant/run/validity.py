@@ -13,7 +13,17 @@ import numpy as np
 
 from pliant.run.accounts import energy_balance, energy_given
 from pliant.run.beam_limits import UniformBeamLimits, limits_of
-from pliant.run.bending_warnings import compression, deflection, free_root, left_out, rotation, slope, stretching, unyielding
+from pliant.run.bending_warnings import (
+    compression,
+    deflection,
+    free_root,
+    left_out,
+    lightened,
+    rotation,
+    slope,
+    stretching,
+    unyielding,
+)
 from pliant.run.contact_warnings import deep_start, impulses, indentation, journals, let_go_by_steps, restitution
 from pliant.run.evidence import Evidence, LastingState, Rows
 from pliant.run.joint_warnings import shared_loads, unloaded
@@ -56,6 +66,7 @@ WARNINGS: tuple[Warning, ...] = (
     deep_start,
     free_root,
     left_out,
+    lightened,
     compression,
     rotation,
     stretching,

@@ -39,6 +39,12 @@ from pliant.trace.switches import Switches
 from pliant.trace.world import World
 
 
+def changing(system: System, tree: Tree) -> tuple[ParameterOwner, ...]:
+    """The owners of the entries of p that change at events, except switches."""
+    return (Window(), Pieces(tables(system, tree)), ContactEntries(len(all_pairs(system))),
+            Flags(STOPS, len(damped_stops(system, tree))), JointGrips(count_of_grips(system)))  # fmt: skip
+
+
 class Signals:
     """Time, p and the coordinates of a trace, with the functions that read signals there."""
 
@@ -57,9 +63,7 @@ class Signals:
         self.t_column, self.t = self.given_inputs.t_column, self.given_inputs.t
         self.pairs: list[Pair] = all_pairs(system)
         stops = damped_stops(system, tree)
-        self.owners: tuple[ParameterOwner, ...] = (
-            Window(), Pieces(self.signals), ContactEntries(len(self.pairs)), Flags(STOPS, len(stops)),
-            JointGrips(count_of_grips(system)))  # fmt: skip
+        self.owners = changing(system, tree)
         self.places = slices({owner.name: owner.width for owner in self.owners})  # in p
         self.stops = {label: self.places[STOPS].start + k for k, label in enumerate(stops)}  # in p: pressed or not
         self.p_column, self.p = self.tracer.symbols("p", self.places[JOINT_GRIPS].stop)

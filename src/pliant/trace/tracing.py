@@ -151,7 +151,8 @@ def lower_system(
         check_formulation(node, formulation)
     if len(tree.rates) == len(tree.prescribed) and not still:
         raise ModelError.of(f"system {system.name!r}", "degrees of freedom", "must be >= 1", 0)
-    start, warnings = _start_of(system, tree, formulation, t_start, parameters or {}, hold_at)
+    start, moved = start_of(system, tree, formulation, t_start, parameters or {}, hold_at)
+    warnings = (*moved, *start.warnings)
     if start.locked:
         if not still:
             raise SolveError(f"system {system.name!r}: {start.locked}")
@@ -160,22 +161,26 @@ def lower_system(
                          hold_at=tuple(hold_at))  # fmt: skip
 
 
-def _start_of(
+def start_of(
     system: System, tree: Tree, formulation: str, t_start: float, parameters: Mapping[str, float],
-    hold_at: Sequence[NDArray[np.float64]],
+    hold_at: Sequence[NDArray[np.float64]] = (), positions: Mapping[str, float] | None = None,
 ) -> tuple[Assembly, tuple[str, ...]]:  # fmt: skip
-    """The start of a run, with its loops, if any, closed."""
+    """The start with its loops, if any, closed, and warnings of what that moved; positions: other starts of some coordinates."""
+    first = np.array(tree.start)
+    for name, position in (positions or {}).items():
+        first[tree.positions.index(name)] = position
     if not any(closure.by == "multipliers" for closure in system.closures.values()):
-        return Assembly(np.array(tree.start), np.array(tree.start_rates), ()), ()
-    with _nothing_collected():
+        return Assembly(first, np.array(tree.start_rates), ()), ()
+    with nothing_collected():
         assembling = Trace(system, formulation, t_start=t_start, tree=tree, parameters=parameters)
+        assembling.start_q = first
         start = assembling.assemble(hold_at)
-    return start, (*assembling.warnings, *start.warnings)
+    return start, tuple(assembling.warnings)
 
 
 def trace_lowered(lowered: LoweredSystem, cache: Path | None) -> TracedSystem:
     """The functions of a System, over its numbers."""
-    with _nothing_collected():
+    with nothing_collected():
         numbers, inputs = Numbers(Graph()), TracedInputs(lowered.inputs)
         parameters = {name: numbers.leaf(float(value)) for name, value in lowered.parameters.items()} | inputs.values
         with inputs.checked(lowered.system):
@@ -188,7 +193,7 @@ def trace_lowered(lowered: LoweredSystem, cache: Path | None) -> TracedSystem:
 
 
 @contextmanager
-def _nothing_collected() -> Iterator[None]:
+def nothing_collected() -> Iterator[None]:
     """Pauses Python's garbage collector: scanning the growing graph again and again takes a sixth of the time and frees nothing."""
     at_work = gc.isenabled()
     gc.disable()
