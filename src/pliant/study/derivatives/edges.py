@@ -18,6 +18,7 @@ from pliant.integrate.rows import evaluate_rows
 if TYPE_CHECKING:
     from pliant.codegen.directional_kernel import DirectionalCall
     from pliant.codegen.llvm import MachineCode
+    from pliant.study.derivatives.event_slopes import EventReader
     from pliant.study.derivatives.taped_run import EventPoint, TapedRun
 
 Floats = NDArray[np.float64]
@@ -53,7 +54,7 @@ class CrossedEdge:
         return JUMPS if self.jumps else STEEP
 
 
-def first_edge(walk: TapedRun, first: int, last: int, p: Floats) -> CrossedEdge | None:
+def first_edge(walk: EventReader, first: int, last: int, p: Floats) -> CrossedEdge | None:
     """The first edge in steps first ... last - 1, which share p, at which the equations jump or are infinitely steep."""
     kernel = walk.kernel("rhs")
     if kernel.decide is None:
@@ -75,7 +76,7 @@ def first_edge(walk: TapedRun, first: int, last: int, p: Floats) -> CrossedEdge 
 class _Steps:
     """Steps of a phase, with the cubics through their ends."""
 
-    walk: TapedRun
+    walk: EventReader
     first: int
     last: int
     p: Floats
@@ -142,7 +143,10 @@ class _Steps:
             s = distance * close
             return self._evaluate(self.walk.rhs, t + s, y + s[:, None] * rates)
 
-        across, beyond, before = _grow(f, np.max(np.abs(f(1.0)), axis=1, keepdims=True))
+        # at rest all rates are round-off: a jump that changes the state by less than its tolerance in this step is none
+        largest = np.max(np.abs(f(1.0)), axis=1, keepdims=True)
+        least = float(np.min(self.walk.tolerances.atol)) / (NOISE * self.h[k, None])
+        across, beyond, before = _grow(f, np.maximum(largest, least))
         return across, beyond | before
 
 

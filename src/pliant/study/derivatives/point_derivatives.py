@@ -30,8 +30,9 @@ def event_derivatives(walk: Walk, result: Result) -> Iterator[tuple[EventRecord,
     logged = sorted(walk.run.stepper.logged(), key=lambda event: event.t)
     undefined = {(one.t, one.name) for one in walk.undefined}
     for event, located in zip(result.events, logged, strict=True):
-        point = point_at(walk, located.t)
-        slope = None if point is None else walk.time_of_record(located.index, point)
+        point, holder = point_at(walk, located.t), walk.traced.events[located.index].holder
+        slope = None if point is None else walk.turned.get((located.t, holder or ""))
+        slope = walk.time_of_record(located.index, point) if slope is None and point is not None else slope
         if slope is not None and (event.t, event.name) not in undefined:
             yield event, slope
 

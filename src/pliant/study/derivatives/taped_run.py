@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -50,6 +50,7 @@ class EventPoint:
     s: Floats
     dp: Floats
     slope: Floats  # f-
+    seen: dict[tuple[int, ...], tuple[Floats, Floats]] = field(default_factory=dict, init=False)  # event functions, by their rows
 
     def moved(self, dt: Floats) -> Floats:
         """A: the derivative of the state at the event."""
