@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -129,29 +130,33 @@ class DifferencedSensitivities(Sensitivities):
 
     @cached_property
     def events(self) -> tuple[EventDerivative, ...]:
-        """Times of events and their derivatives: those that all runs have, in the same order."""
-        alike = self._alike(lambda run: [event.name for event in run.events])
-        return tuple(EventDerivative(event, self._slope(lambda run, k=k: np.asarray(run.events[k].t)))  # type: ignore[misc]
-                     for k, event in enumerate(self.result.events[:alike]))  # fmt: skip
+        """Times of events and their derivatives: those that all runs have."""
+        return tuple(EventDerivative(event, self._slope(lambda run: np.asarray(in_run(run).t)))  # type: ignore[misc]
+                     for event, in_run in self._common(lambda run: run.events, lambda event: event.name))  # fmt: skip
 
     @cached_property
     def contacts(self) -> tuple[ContactDerivative, ...]:
-        """Derivatives of contacts: those that all runs have, in the same order."""
+        """Derivatives of contacts: those that all runs have."""
         return tuple(self._contacts())
 
     def _contacts(self) -> Iterator[ContactDerivative]:
-        alike = self._alike(lambda run: [contact.pair for contact in run.contacts])
-        for k, record in enumerate(self.result.contacts[:alike]):
-            numbers = self._slope(lambda run, k=k: np.array([getattr(run.contacts[k], name) for name in NUMBERS]))  # type: ignore[misc]
+        for record, in_run in self._common(lambda run: run.contacts, lambda record: record.pair):
+            numbers = self._slope(lambda run: np.array([getattr(in_run(run), name) for name in NUMBERS]))  # type: ignore[misc]  # noqa: B023
             yield ContactDerivative(record, dict(zip(NUMBERS, numbers, strict=True)))
 
-    def _alike(self, names: Callable[[Result], list[str]]) -> int:
-        """How many first entries all runs have in common."""
-        mine, count = names(self.result), len(names(self.result))
-        for others in (names(run) for one in self._beside for run in (one.before, one.after)):
-            same = [a == b for a, b in zip(mine, others, strict=False)]
-            count = min(count, same.index(False) if False in same else len(same))
-        return count
+    def _common(
+        self, entries: Callable[[Result], Sequence[Any]], name: Callable[[Any], str]
+    ) -> Iterator[tuple[Any, Callable[[Result], Any]]]:
+        """Entries that all runs have, each with what it is in a run: the first ones, as long as their names are the same everywhere,
+        and then those of names that are everywhere equally many."""
+        runs = [self.result, *(run for one in self._beside for run in (one.before, one.after))]
+        names = [[name(entry) for entry in entries(run)] for run in runs]
+        alike = sum(1 for _ in takewhile(lambda each: len(set(each)) == 1, zip(*names, strict=False)))
+        for k, entry in enumerate(entries(self.result)):
+            own = names[0][k]
+            if k < alike or len({every.count(own) for every in names}) == 1:
+                number = names[0][:k].count(own)
+                yield entry, lambda run, own=own, number=number: [e for e in entries(run) if name(e) == own][number]  # type: ignore[misc]
 
     def _slope(self, number: Callable[[Result], Floats]) -> Floats:
         """(..., theta)"""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pliant.integrate.rows import evaluate_rows
 
 if TYPE_CHECKING:
-    from pliant.codegen.directional_kernel import DirectionalCall
+    from pliant.codegen.directional_kernel import DirectionalCall, DirectionalKernel
     from pliant.codegen.llvm import MachineCode
     from pliant.study.derivatives.event_slopes import EventReader
     from pliant.study.derivatives.taped_run import EventPoint, TapedRun
@@ -59,11 +59,11 @@ def first_edge(walk: EventReader, first: int, last: int, p: Floats) -> CrossedEd
     kernel = walk.kernel("rhs")
     if kernel.decide is None:
         return None
-    steps = _Steps(walk, first, last, p, kernel.decide, kernel.matters(p) != 0.0)
+    steps = _Steps(walk, first, last, p, kernel, kernel.matters(p) != 0.0)
     places, decided = zip(*((x, steps.decisions(np.arange(last - first), np.full(last - first, x))) for x in PLACES), strict=True)
     found: list[tuple[float, int, bool]] = []
     for low, high, before, after in zip(places, places[1:], decided, decided[1:], strict=False):
-        changed = np.flatnonzero(np.any(before != after, axis=1))
+        changed = steps.with_effect(np.arange(last - first), high, before, after)
         found += steps.bad_edges(changed, np.full(changed.size, low), high, before[changed])
     found += steps.bad_ends(decided[-1][:-1], decided[0][1:])
     if not found:
@@ -80,7 +80,7 @@ class _Steps:
     first: int
     last: int
     p: Floats
-    decide: MachineCode
+    kernel: DirectionalKernel
     matters: NDArray[np.bool_]
 
     def __post_init__(self) -> None:
@@ -88,10 +88,8 @@ class _Steps:
         own = slice(self.first, self.last)
         self.t, self.h = tape.times[own, 0], tape.times[own, 1] - tape.times[own, 0]
         self.y0, self.y1 = tape.begins[own], tape.ends[own]
-        self.k0, self.k1 = (
-            self._evaluate(self.walk.rhs, self.t, self.y0),
-            self._evaluate(self.walk.rhs, tape.times[own, 1], self.y1),
-        )
+        self.k0 = self._evaluate(self.walk.rhs, self.t, self.y0)
+        self.k1 = self._evaluate(self.walk.rhs, tape.times[own, 1], self.y1)
 
     def _evaluate(self, code: MachineCode, times: Floats, states: Floats) -> Floats:
         out = np.empty((times.size, code.n_out))
@@ -105,7 +103,23 @@ class _Steps:
 
     def decisions(self, k: NDArray[np.int64], x: Floats) -> Floats:
         """Decisions in steps k at fractions x of them; those without effect are 0."""
-        return np.asarray(self._evaluate(self.decide, self.t[k] + x * self.h[k], self._states(k, x)) * self.matters)
+        return np.asarray(self._evaluate(self.kernel.decide, self.t[k] + x * self.h[k], self._states(k, x)) * self.matters)
+
+    def with_effect(self, k: NDArray[np.int64], x: float, before: Floats, after: Floats) -> NDArray[np.int64]:
+        """Those of steps k in which f, at a fraction of them, depends on which of these decisions are taken.
+
+        A joint at rest has a slip of round-off, whose sign changes all the time, but nothing comes of it while the joint sticks.
+        """
+        k, before, after = (values[np.any(before != after, axis=1)] for values in (k, before, after))
+        if not k.size:
+            return k
+        primal, n = self.kernel.primal, self.kernel.n_out
+        sides = [np.empty((k.size, primal.n_out)) for _ in range(2)]
+        t, y = self.t[k] + x * self.h[k], self._states(k, np.full(k.size, x))
+        for out, decided in zip(sides, (before, after), strict=True):
+            entries = np.hstack([np.tile(self.p, (k.size, 1)), decided])
+            evaluate_rows(primal.address, t, y, entries, out, primal.n_work)
+        return np.asarray(k[np.any(sides[0][:, :n] != sides[1][:, :n], axis=1)])
 
     def bad_edges(self, k: NDArray[np.int64], low: Floats, end: float, before: Floats) -> list[tuple[float, int, bool]]:
         """(time, number of the decision, whether it is a jump) of edges in steps k, from low to end, that S cannot cross."""
@@ -129,7 +143,9 @@ class _Steps:
 
     def bad_ends(self, before: Floats, after: Floats) -> list[tuple[float, int, bool]]:
         """The same at the ends of steps that end at a corner; before, after: decisions before and beyond the end of each."""
-        k = np.flatnonzero(np.any(before != after, axis=1))
+        k = self.with_effect(np.arange(len(before)), 1.0, before, after)
+        if not k.size:
+            return []
         jumps, steep = self._judge(k, np.ones(k.size))
         operation, times = np.argmax(before[k] != after[k], axis=1), self.t[k] + self.h[k]
         return [(float(times[i]), int(operation[i]), bool(jumps[i])) for i in np.flatnonzero(jumps | steep)]

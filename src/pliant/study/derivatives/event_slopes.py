@@ -12,6 +12,7 @@ from pliant.codegen.directional_kernel import DirectionalCall
 from pliant.integrate.memory.run_record import MARKS, RECORDS
 from pliant.integrate.methods.method import Auto
 from pliant.integrate.replay.variation import Tolerances
+from pliant.integrate.stepper import Located
 from pliant.study.derivatives.grips import Gripping, gripping
 from pliant.study.derivatives.near_misses import cubic
 from pliant.study.derivatives.taped_run import EventPoint, TapedRun
@@ -63,6 +64,11 @@ class EventReader(TapedRun):
         if rtol is None:  # fixed steps without an error estimate
             rtol, atol = DEFAULT.rtol, np.full_like(atol, float(np.min(DEFAULT.atol)))
         return Tolerances(rtol, atol, self.theta.sizes)
+
+    @cached_property
+    def logged(self) -> tuple[Located, ...]:
+        """Events in the log that happen where their own functions are zero: what sticks may let go because of something else."""
+        return tuple(one for one in self.run.stepper.logged() if self.traced.events[one.index].holder is None)
 
     def name_of(self, e: int) -> str:
         event = self.traced.events[e]
@@ -145,9 +151,9 @@ class EventReader(TapedRun):
         t, y = float(self.tape.times[k, 0]), self.tape.begins[k]
         h = point.t - t
         back = min(2.0 * error / abs(rate), h)
-        t, y = point.t - back, cubic(1.0 - back / h, h, (y, point.y), (self.rhs(t, y, point.p), point.slope))
+        t, y = point.t - back, cubic(1.0 - back / h, h, (y, point.y), (self.rates(t, y, point.p), point.slope))
         call, row = self.event_call(e, 1)
-        _, slopes = call(t, y, point.p, self.rhs(t, y, point.p)[:, None], np.ones(1), np.zeros((point.p.size, 1)))
+        _, slopes = call(t, y, point.p, self.rates(t, y, point.p)[:, None], np.ones(1), np.zeros((point.p.size, 1)))
         bend = (rate - float(slopes[row, 0])) / back
         if bend == 0.0:
             return ~every

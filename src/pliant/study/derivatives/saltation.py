@@ -135,9 +135,7 @@ class Walk(EventReader):
     def _event_jumps(self) -> bool:
         """Whether the function of an event of the last phase jumped across zero, so that its time has no derivative here."""
         phase = self.phases[-1]
-        for event in self.run.stepper.logged():
-            if self.traced.events[event.index].holder is not None:
-                continue  # what makes it let go may happen elsewhere: see `_cross`
+        for event in self.logged:
             if phase.times.size and phase.times[0] <= event.t <= phase.times[-1]:
                 point, rows = self.point_in(phase, event.t), self.event_call(event.index, 1)
                 grazes = self.time_of_record(event.index, point) is None and self.time_of(event.index, point)[1] != 0.0
@@ -169,7 +167,7 @@ class Walk(EventReader):
         k = int(np.searchsorted(phase.times, t))
         y = np.ascontiguousarray(phase.states[k])
         s = from_lanes(phase.tangents[k])[: y.size, : self.directions]
-        return EventPoint(t, y, phase.p, s, phase.dp, self.rhs(t, y, phase.p))
+        return EventPoint(t, y, phase.p, s, phase.dp, self.rates(t, y, phase.p))
 
     def _matters(self, approach: Approach, point: EventPoint, error: float) -> bool:
         """Whether S would change if the event happened: only a flag may make no difference, such as that of a corner.
@@ -182,13 +180,13 @@ class Walk(EventReader):
         change = np.zeros_like(point.s)
         for late, beyond in ((-rate / approach.bend, 1.0), (rate / approach.bend, 0.0)):
             t, y = point.t + late, point.y + late * point.slope
-            seen = self.look_at(approach.event, EventPoint(t, y, point.p, point.s, point.dp, self.rhs(t, y, point.p)))
+            seen = self.look_at(approach.event, EventPoint(t, y, point.p, point.s, point.dp, self.rates(t, y, point.p)))
             most = int(np.argmax(np.abs(seen.slopes) * self.tolerances.theta))
             if seen.slopes[most] == 0.0:
                 return False
             shift = -seen.value / seen.slopes[most]  # of theta, so that the run goes through zero here
             y, p = y + shift * point.s[:, most], point.p + shift * point.dp[:, most]
-            sides = [self.rhs(t, y, _with(p, flag, value)) for value in (point.p[flag], 1.0 - point.p[flag])]
+            sides = [self.rates(t, y, _with(p, flag, value)) for value in (point.p[flag], 1.0 - point.p[flag])]
             change += np.outer((2.0 * beyond - 1.0) * (sides[1] - sides[0]), seen.slopes / seen.rate)
         count, theta = self.traced.n_controlled, self.tolerances.theta
         allowed = self.tolerances.atol[:count] + self.tolerances.rtol * np.abs(point.y[:count])
@@ -208,7 +206,7 @@ class Walk(EventReader):
 
     def _forget(self, *slopes: Floats) -> None:
         """Take no more notice of lost theta."""
-        for one in slopes:
+        for one in slopes if self.lost else ():
             one[..., list(self.lost)] = 0.0
 
     def _miss(self, approach: Approach, gap: float, error: float) -> Undefined:
@@ -255,17 +253,17 @@ class Walk(EventReader):
     def _point(self, k: int, p: Floats, dp: Floats, s: Floats) -> EventPoint:
         """The end of step k."""
         t, y = float(self.tape.times[k, 1]), self.tape.ends[k]
-        return EventPoint(t, y, p, s, dp, self.rhs(t, y, p))
+        return EventPoint(t, y, p, s, dp, self.rates(t, y, p))
 
     def _cross(self, k: int, p: Floats, p_next: Floats, dp: Floats, s: Floats) -> Floats:
         """S after the end of step k, where p becomes p_next; dp is updated."""
         t = float(self.tape.times[k, 1])
         at_break = np.flatnonzero(self.theta.breakpoints == t)
-        groups = self._groups(k, p, p_next, dp, s)
-        here = p.copy()
+        point, here = self._point(k, p.copy(), dp, s), p.copy()
+        groups = self._groups(k, point, p_next)
         for number, group in enumerate(groups):
             there = self._after(group, here, p_next) if number < len(groups) - 1 or at_break.size else p_next.copy()
-            point = self._point(k, here, dp, s)
+            point = self._point(k, here, dp, s) if number else point
             dt = np.zeros(self.directions) if self._goes_on(group[0], point, there) else self._event_slope(k, group[0], point)
             if dt is None:
                 return s
@@ -276,18 +274,18 @@ class Walk(EventReader):
             self._forget(s, dp, dt)
             s, here = self._jump(point, there, dt, dp), there
         if at_break.size:
-            point = self._point(k, here, dp, s)
+            point = self._point(k, here, dp, s) if groups else point
             self._enter_piece(dp, t)
             s = self._jump(point, p_next, self.theta.breakpoint_slopes[int(at_break[0])], dp)
         self._judge_rest(k, p, p_next, dp, s)
         return s
 
-    def _groups(self, k: int, p: Floats, p_next: Floats, dp: Floats, s: Floats) -> list[list[int]]:
+    def _groups(self, k: int, point: EventPoint, p_next: Floats) -> list[list[int]]:
         """The events at the end of step k; those whose times are one for every theta, such as rest of all pins of a loop, together.
 
         If joints come to rest or let go at the same time as something independent, S must not depend on which is first.
         """
-        point, groups = self._point(k, p, dp, s), list[list[int]]()
+        groups: list[list[int]] = []
         hits = [e for e in np.flatnonzero(self.tape.hits[k]).tolist() if self.traced.events[e].kind <= TURNS]
         for e in grips.causes(self, hits, point, p_next):
             one = next((group for group in groups if grips.coincide(self, e, group[0], point)), None)
@@ -296,18 +294,18 @@ class Walk(EventReader):
             else:
                 one.append(e)
         if len(groups) > 1 and any(self.traced.events[e].holder is not None for group in groups for e in group):
-            ends = [self._passed(k, order, p, p_next, dp, s) for order in (groups, groups[::-1])]
+            ends = [self._passed(k, order, point, p_next) for order in (groups, groups[::-1])]
             if not np.allclose(*ends, rtol=UNORDERED, atol=UNORDERED * float(np.max(np.abs(ends[0])))):
                 self.undefined.append(Undefined(point.t, self.name_of(groups[0][0]), TOGETHER))
         return groups
 
-    def _passed(self, k: int, order: Sequence[Sequence[int]], p: Floats, p_next: Floats, dp: Floats, s: Floats) -> Floats:
+    def _passed(self, k: int, order: Sequence[Sequence[int]], point: EventPoint, p_next: Floats) -> Floats:
         """theta S after groups of events, without what they set."""
         for group in order:
-            point, there = self._point(k, p, dp, s), self._after(group, p, p_next)
-            s = s + np.outer(point.slope - self.rhs(point.t, point.y, there), self.look_at(group[0], point).dt)
-            p = there
-        return s * self.tolerances.theta
+            beyond = self._point(k, self._after(group, point.p, p_next), point.dp, point.s)
+            beyond.s = point.s + np.outer(point.slope - beyond.slope, self.look_at(group[0], point).dt)
+            point = beyond
+        return np.asarray(point.s * self.tolerances.theta)
 
     def _judge_rest(self, k: int, p: Floats, p_next: Floats, dp: Floats, s: Floats) -> None:
         """Joints that stick from here, or do not, by less than the tolerances."""
@@ -339,7 +337,7 @@ class Walk(EventReader):
         if pair is None or self.traced.pairs[pair].renewal != e:
             return False
         entry = self.traced.pairs[pair].entry
-        return point.p[entry] < 0.0 or np.array_equal(point.slope, self.rhs(point.t, point.y, p_next))
+        return point.p[entry] < 0.0 or np.array_equal(point.slope, self.rates(point.t, point.y, p_next))
 
     def _event_slope(self, k: int, e: int, point: EventPoint) -> Floats | None:
         """dt*; None if a change within the tolerances would undo the event."""
@@ -383,7 +381,7 @@ class Walk(EventReader):
         if name := grips.turn(self, point, p_next, dt, dp, moved):
             self.undefined.append(Undefined(point.t, name, grips.OTHERWISE))
         self.turned |= {(point.t, holder.name): dt for holder in self.holders if holder.changes(point.p, p_next)}
-        after = self.rhs(point.t, y_next, p_next)
+        after = self.rates(point.t, y_next, p_next)
         return moved - np.outer(after, dt)
 
     # ---- contacts
@@ -391,7 +389,7 @@ class Walk(EventReader):
     def _starts_in_doubt(self, p: Floats, dp: Floats, s: Floats) -> bool:
         """Whether an event that changes the equations is at zero at the start, and theta decides to which side it goes."""
         t, y = float(self.tape.times[0, 0]), self.tape.begins[0]
-        point = EventPoint(t, y, p, s, dp, self.rhs(t, y, p))
+        point = EventPoint(t, y, p, s, dp, self.rates(t, y, p))
         gaps = {slots.gap for slots in self.traced.pairs if slots.pair.name not in self.run.resumed}
         looks = [(self.name_of(e), self.look_at(e, point), ON_ZERO) for e, event in enumerate(self.traced.events)
                  if event.flag is not None or e in gaps]  # fmt: skip
