@@ -36,7 +36,9 @@ def test_an_impulsive_bounce_has_the_derivatives_of_its_closed_form():
     rate = [speed, 0.5 * e * speed / h + G * by_h]
     assert found.ok and found.names == ("e", "h") and found.n_runs == 5
     assert found.final[:2] == pytest.approx(np.array([place, rate]), rel=1e-5)
-    assert found.table["q"].values[-1, 0] == pytest.approx(place, rel=1e-5) and found.at_end("v")[1][0] == pytest.approx(rate, rel=1e-5)
+    assert found.table["q"].values[-1, 0] == pytest.approx(place, rel=1e-5) and found.at_end("v")[1][0] == pytest.approx(
+        rate, rel=1e-5
+    )
     top = next(event for event in found.events if event.name == "rises" and event.t > lands)
     assert top.time == pytest.approx([speed / G, by_h + 0.5 * e * speed / (h * G)], rel=1e-5)
     assert found.contacts[0]["begin"] == pytest.approx([0.0, by_h], rel=1e-5, abs=1e-7)

@@ -72,7 +72,7 @@ def test_a_spring_that_is_pulled_lets_its_block_go_when_it_needs_more_than_stati
     k, speed, mu = Parameter("k", 40.0), Parameter("V", 0.5), Parameter("mu_static", 0.4)
     system = block(lambda t, q, v: k * (speed * t - q["block.displacement"]), mu_static=mu)
     found = pl.sensitivities(system, 0.3, ["k", "V", "mu_static"], method=FINE, control=True, save=[0.3])
-    k, speed, mu, w = 40.0, 0.5, 0.4, math.sqrt(40.0)
+    k, speed, mu = 40.0, 0.5, 0.4
     t, end = mu * G / (k * speed), 0.3
     assert found.ok and times_of(found, "slips")[0] == pytest.approx([-t / k, -t / speed, t / mu], rel=EXACT)
 
@@ -189,7 +189,9 @@ def ball():
 
 def banded():
     """Karnopp's law in a joint: it sticks within a band of speeds, yields at rest, and creeps."""
-    friction = pl.JointFriction(pl.Karnopp(mu_static=Parameter("mu_static", 0.4), mu_kinetic=Parameter("mu_kinetic", 0.3), band=1e-3))
+    friction = pl.JointFriction(
+        pl.Karnopp(mu_static=Parameter("mu_static", 0.4), mu_kinetic=Parameter("mu_kinetic", 0.3), band=1e-3)
+    )
     system = pl.System("banded", gravity=(0, -G))
     joint = pl.Prismatic(friction=friction, displacement=0.1, spring=pl.Spring(Parameter("k", 100.0)))
     system.add("block", pl.RigidBody(mass=1.0, inertia=0.1), joint=joint)
@@ -299,7 +301,7 @@ def test_a_start_at_the_limit_of_friction_is_said_and_one_that_clearly_sticks_is
 
 
 def test_only_the_derivative_that_does_not_exist_exactly_is_a_difference():
-    """A start rate of a block that starts at rest and sticks: its place changes by v |v|/(2 mu g), so that its derivative is zero."""
+    """A start rate of a block that starts at rest and sticks: its place changes by v |v|/(2 mu g), whose slope is zero."""
     system = block(displacement=0.02, spring=pl.Spring(Parameter("k", 100.0)))
     system.add("other", pl.RigidBody(mass=1.0, inertia=0.1), joint=pl.Prismatic(rate=1.0, friction=dry(0.5, Parameter("mu", 0.2))))
     found = pl.sensitivities(system, 2.0, ["k", "mu"], rates=["block.displacement"], save=[1.0, 2.0])

@@ -131,8 +131,8 @@ class DifferencedSensitivities(Sensitivities):
     @cached_property
     def events(self) -> tuple[EventDerivative, ...]:
         """Times of events and their derivatives: those that all runs have."""
-        return tuple(EventDerivative(event, self._slope(lambda run: np.asarray(in_run(run).t)))  # type: ignore[misc]
-                     for event, in_run in self._common(lambda run: run.events, lambda event: event.name))  # fmt: skip
+        return tuple(EventDerivative(event, self._slope(lambda run, own=own: np.asarray(own[id(run)].t)))  # type: ignore[misc]
+                     for event, own in self._common(lambda run: run.events, lambda event: event.name))  # fmt: skip
 
     @cached_property
     def contacts(self) -> tuple[ContactDerivative, ...]:
@@ -140,23 +140,25 @@ class DifferencedSensitivities(Sensitivities):
         return tuple(self._contacts())
 
     def _contacts(self) -> Iterator[ContactDerivative]:
-        for record, in_run in self._common(lambda run: run.contacts, lambda record: record.pair):
-            numbers = self._slope(lambda run: np.array([getattr(in_run(run), name) for name in NUMBERS]))  # type: ignore[misc]  # noqa: B023
+        for record, own in self._common(lambda run: run.contacts, lambda record: record.pair):
+            numbers = self._slope(lambda run, own=own: np.array([getattr(own[id(run)], name) for name in NUMBERS]))  # type: ignore[misc]
             yield ContactDerivative(record, dict(zip(NUMBERS, numbers, strict=True)))
 
     def _common(
         self, entries: Callable[[Result], Sequence[Any]], name: Callable[[Any], str]
-    ) -> Iterator[tuple[Any, Callable[[Result], Any]]]:
-        """Entries that all runs have, each with what it is in a run: the first ones, as long as their names are the same everywhere,
-        and then those of names that are everywhere equally many."""
-        runs = [self.result, *(run for one in self._beside for run in (one.before, one.after))]
-        names = [[name(entry) for entry in entries(run)] for run in runs]
+    ) -> Iterator[tuple[Any, dict[int, Any]]]:
+        """Entries that all runs have, each with what it is in the runs beside this one, by their ids.
+
+        These are the first ones, as long as names are the same everywhere, and those of names that are everywhere equally many.
+        """
+        beside = [run for one in self._beside for run in (one.before, one.after)]
+        names = [[name(entry) for entry in entries(run)] for run in (self.result, *beside)]
         alike = sum(1 for _ in takewhile(lambda each: len(set(each)) == 1, zip(*names, strict=False)))
         for k, entry in enumerate(entries(self.result)):
             own = names[0][k]
             if k < alike or len({every.count(own) for every in names}) == 1:
                 number = names[0][:k].count(own)
-                yield entry, lambda run, own=own, number=number: [e for e in entries(run) if name(e) == own][number]  # type: ignore[misc]
+                yield entry, {id(run): [e for e in entries(run) if name(e) == own][number] for run in beside}
 
     def _slope(self, number: Callable[[Result], Floats]) -> Floats:
         """(..., theta)"""

@@ -59,7 +59,7 @@ def first_edge(walk: EventReader, first: int, last: int, p: Floats) -> CrossedEd
     kernel = walk.kernel("rhs")
     if kernel.decide is None:
         return None
-    steps = _Steps(walk, first, last, p, kernel, kernel.matters(p) != 0.0)
+    steps = _Steps(walk, first, last, p, kernel, kernel.decide, kernel.matters(p) != 0.0)
     places, decided = zip(*((x, steps.decisions(np.arange(last - first), np.full(last - first, x))) for x in PLACES), strict=True)
     found: list[tuple[float, int, bool]] = []
     for low, high, before, after in zip(places, places[1:], decided, decided[1:], strict=False):
@@ -81,6 +81,7 @@ class _Steps:
     last: int
     p: Floats
     kernel: DirectionalKernel
+    decide: MachineCode
     matters: NDArray[np.bool_]
 
     def __post_init__(self) -> None:
@@ -103,14 +104,15 @@ class _Steps:
 
     def decisions(self, k: NDArray[np.int64], x: Floats) -> Floats:
         """Decisions in steps k at fractions x of them; those without effect are 0."""
-        return np.asarray(self._evaluate(self.kernel.decide, self.t[k] + x * self.h[k], self._states(k, x)) * self.matters)
+        return np.asarray(self._evaluate(self.decide, self.t[k] + x * self.h[k], self._states(k, x)) * self.matters)
 
     def with_effect(self, k: NDArray[np.int64], x: float, before: Floats, after: Floats) -> NDArray[np.int64]:
         """Those of steps k in which f, at a fraction of them, depends on which of these decisions are taken.
 
         A joint at rest has a slip of round-off, whose sign changes all the time, but nothing comes of it while the joint sticks.
         """
-        k, before, after = (values[np.any(before != after, axis=1)] for values in (k, before, after))
+        changed = np.any(before != after, axis=1)
+        k, before, after = k[changed], before[changed], after[changed]
         if not k.size:
             return k
         primal, n = self.kernel.primal, self.kernel.n_out

@@ -88,30 +88,39 @@ class EventReader(TapedRun):
 
     def look_at(self, e: int, point: EventPoint) -> EventSlopes:
         """Event function e at a point: its value and derivatives."""
-        m, n = self.directions, point.y.size
-        rows = next(rows for rows in self._event_rows if e in rows)
+        m, rows = self.directions, self._rows_with[e]
         if rows not in point.seen:
-            dy, dt, dp = np.zeros((n, m + 3)), np.zeros(m + 3), np.zeros((point.p.size, m + 3))
-            dy[:, :m], dp[:, :m], dy[:, m], dt[m] = point.s, point.dp, point.slope, 1.0
-            count, tolerances = self.traced.n_controlled, self.tolerances
+            (dy, dt, dp), count, tolerances = self._seeds, self.traced.n_controlled, self.tolerances
+            dy[:, :m], dp[:, :m], dy[:, m] = point.s, point.dp, point.slope
             dy[:count, m + 1] = dy[:count, m + 2] = tolerances.atol[:count] + tolerances.rtol * np.abs(point.y[:count])
-            dy[1::2, m + 2] *= -1.0  # errors may add up or cancel
+            dy[1:count:2, m + 2] *= -1.0  # errors may add up or cancel
             point.seen[rows] = self._call("event_functions", m + 3, rows)(point.t, point.y, point.p, dy, dt, dp)
-        (values, slopes), k = point.seen[rows], rows.index(e)
-        return EventSlopes(float(values[k]), float(slopes[k, m]), slopes[k, :m].copy(), float(np.max(np.abs(slopes[k, m + 1 :]))))
+        values, slopes = point.seen[rows]
+        k = rows.index(e)
+        add, cancel = slopes[k, m + 1 :].tolist()
+        return EventSlopes(float(values[k]), float(slopes[k, m]), slopes[k, :m].copy(), max(abs(add), abs(cancel)))
+
+    @cached_property
+    def _seeds(self) -> tuple[Floats, Floats, Floats]:
+        """(dy, dt, dp) of `look_at`: theta, the motion, and errors of the state with equal and with alternating signs."""
+        m = self.directions
+        dt = np.zeros(m + 3)
+        dt[m] = 1.0
+        return np.zeros((self.traced.y0.size, m + 3)), dt, np.zeros((self.rhs.n_p, m + 3))
 
     def event_call(self, e: int, directions: int) -> tuple[DirectionalCall, int]:
         """Derivatives of event functions, and the index of event e; those that cost more are kept apart."""
-        rows = next(rows for rows in self._event_rows if e in rows)
+        rows = self._rows_with[e]
         return self._call("event_functions", directions, rows), rows.index(e)
 
     @cached_property
-    def _event_rows(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """(Events that cost little; those that read accelerations: marks, such as force peaks, and renewals of entry speeds)."""
+    def _rows_with(self) -> dict[int, tuple[int, ...]]:
+        """The events that are computed with each: those that cost little, or those that read accelerations: marks, such as force
+        peaks, and renewals of entry speeds."""
         renewals = {slots.renewal for slots in self.traced.pairs}
         costly = [event.kind == MARKS or e in renewals for e, event in enumerate(self.traced.events)]
-        plain, others = (tuple(k for k, is_costly in enumerate(costly) if is_costly is asked) for asked in (False, True))
-        return plain, others
+        groups = [tuple(k for k, is_costly in enumerate(costly) if is_costly is asked) for asked in (False, True)]
+        return {e: group for group in groups for e in group}
 
     def contact_slopes(self, t: float, y: Floats, p: Floats, moved: Floats, dt: Floats | None, dp: Floats) -> tuple[Floats, Floats]:
         """(closing speeds, normal forces, friction forces) of all pairs, and their derivatives."""
@@ -124,7 +133,7 @@ class EventReader(TapedRun):
         return np.asarray(np.abs(slopes) * self.tolerances.theta * self.tolerances.rtol)
 
     def within(self, distance: float, error: float, slopes: Floats) -> Mask:
-        """By which theta no derivative exists, if a function with these slopes is this far from zero, and what happens there counts.
+        """By which theta no derivative exists, if a function with these slopes is this far from zero where that matters.
 
         By all, if errors of the state may be that large; if only changes of some theta within the tolerance are, by those that the
         function depends on at all. None, if neither.

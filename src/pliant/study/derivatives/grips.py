@@ -1,10 +1,10 @@
 """Contacts and joints whose friction sticks, at the events of a run with derivatives.
 
-A slip s = J v that comes to rest at t* has dt* = -J S/s'-; at t* its derivative is J A = J S + s'- dt* = 0, and since s' = 0 from then
-on, it stays zero: S+ = A - f+ dt* has J S+ = 0, while positions keep S. A joint lets go where its holding force h(t, y, p) reaches its
-strength; f jumps there if kinetic friction is smaller than static friction. If it may slip in several directions, it yields along
-d = h/|h|, whose derivative is (I - d d^T) h_theta/|h|. All this is what every event does to S; what is special is here: which of the
-events that happen together decide when, that d, and whether only round-off decides that something sticks.
+A slip s = J v that comes to rest at t* has dt* = -J S/s'-; at t* its derivative is J A = J S + s'- dt* = 0, and since s' = 0 from
+then on, it stays zero: S+ = A - f+ dt* has J S+ = 0, while positions keep S. A joint lets go where its holding force h(t, y, p)
+reaches its strength; f jumps there if kinetic friction is smaller than static friction. If it may slip in several directions, it
+yields along d = h/|h|, whose derivative is (I - d d^T) h_theta/|h|. All this is what every event does to S. What is special is
+here: which of the events that happen together decide when, that d, and whether only round-off decides that something sticks.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.codegen.llvm import RepeatedCall
 from pliant.integrate.loop.grip_states import SLIDES, STICKS
 from pliant.integrate.memory.run_record import STOPS
 from pliant.integrate.rows import evaluate_rows
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-LOOKS = 17  # points in a step at which an event function is evaluated
+PLACES = np.linspace(0.0, 1.0, 17)  # fractions of a step at which an event function is evaluated
 NEAR = 1e-2  # fraction of the largest value of an event function: a smaller distance from zero may be a near miss
 WITHIN = 0.5  # fraction of the change of a distance over the adjacent steps: how much lower the distance may be inside them
 
@@ -95,16 +96,15 @@ def _constants(walk: EventReader) -> Floats:
 
 def _lowest(walk: EventReader, event: int, side: float, steps: Sequence[int]) -> list[Approach]:
     """The smallest distance inside one or two steps, evaluated on cubics."""
-    tape, code, rhs = walk.tape, walk.run.compiled.events, walk.run.compiled.rhs
+    tape, code, rates = walk.tape, walk.run.compiled.events, RepeatedCall(walk.run.compiled.rhs)
     assert code is not None
     times, states = [], []
     for k in steps:
         p = np.concatenate([tape.parameters[k], _constants(walk)])
         t, h = float(tape.times[k, 0]), float(tape.times[k, 1] - tape.times[k, 0])
         y0, y1 = tape.begins[k], tape.ends[k]
-        x = np.linspace(0.0, 1.0, LOOKS)[:, None]
-        states.append(cubic(x, h, (y0, y1), (rhs(t, y0, p), rhs(t + h, y1, p))))
-        times.append(t + h * x[:, 0])
+        states.append(cubic(PLACES[:, None], h, (y0, y1), (rates(t, y0, p), rates(t + h, y1, p))))
+        times.append(t + h * PLACES)
     every, where = np.concatenate([times[0], *(t[1:] for t in times[1:])]), np.vstack([states[0], *(y[1:] for y in states[1:])])
     out = np.empty((every.size, code.n_out))
     evaluate_rows(code.address, every, where, p, out, code.n_work)

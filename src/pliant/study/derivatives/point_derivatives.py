@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from pliant.results.contacts import ContactRecord
 from pliant.results.contents import EventRecord
 from pliant.results.result import Result
-from pliant.study.derivatives.saltation import Touch, Walk
+from pliant.study.derivatives.saltation import Walk
 from pliant.study.derivatives.taped_run import EventPoint
+from pliant.study.derivatives.walk_records import Touch
 
 if TYPE_CHECKING:
     from pliant.trace.contacts import PairSlots

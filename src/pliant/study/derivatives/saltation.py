@@ -31,8 +31,8 @@ Floats = NDArray[np.float64]
 
 ON_ZERO = ("it starts at zero, within the tolerances, and parameters decide to which side it goes: no derivative exists; start a "
            "little away from it")  # fmt: skip
-TOGETHER = ("it comes to rest or lets go at the same time as something else, and what follows depends on which is first: no derivative "
-            "exists beyond")  # fmt: skip
+TOGETHER = ("it comes to rest or lets go at the same time as something else, and what follows depends on which is first: no "
+            "derivative exists beyond")  # fmt: skip
 UNORDERED = 1e-6  # relative difference of S after events in both orders, if they do not depend on each other
 UNMOVED = 1e-12  # m or rad: effect of theta, by round-off, on an event function that does not depend on it
 SAME = 1e-6  # relative difference of two computations of the same entry speed, squared
@@ -157,7 +157,8 @@ class Walk(EventReader):
             error = max(seen.error, float(np.max(self.errors_by_theta(seen.slopes))))
             lowest = approach.side * seen.value - (0.5 * seen.rate**2 / approach.bend if approach.bend > 0.0 else 0.0)
             if lowest <= error and self._matters(approach, point, error):
-                if self._lose(self.within(lowest, seen.error, seen.slopes), self._miss(approach, lowest, error)):
+                miss = self._miss(approach, lowest, error)
+                if self._lose(self.within(lowest, seen.error, seen.slopes), miss):
                     self._stop_at(self.undefined.pop())
                     return True
         return False
@@ -288,14 +289,14 @@ class Walk(EventReader):
         groups: list[list[int]] = []
         hits = [e for e in np.flatnonzero(self.tape.hits[k]).tolist() if self.traced.events[e].kind <= TURNS]
         for e in grips.causes(self, hits, point, p_next):
-            one = next((group for group in groups if grips.coincide(self, e, group[0], point)), None)
-            if one is None:
+            group = next((group for group in groups if grips.coincide(self, e, group[0], point)), None)
+            if group is None:
                 groups.append([e])
             else:
-                one.append(e)
+                group.append(e)
         if len(groups) > 1 and any(self.traced.events[e].holder is not None for group in groups for e in group):
-            ends = [self._passed(k, order, point, p_next) for order in (groups, groups[::-1])]
-            if not np.allclose(*ends, rtol=UNORDERED, atol=UNORDERED * float(np.max(np.abs(ends[0])))):
+            one, other = (self._passed(k, order, point, p_next) for order in (groups, groups[::-1]))
+            if not np.allclose(one, other, rtol=UNORDERED, atol=UNORDERED * float(np.max(np.abs(one)))):
                 self.undefined.append(Undefined(point.t, self.name_of(groups[0][0]), TOGETHER))
         return groups
 

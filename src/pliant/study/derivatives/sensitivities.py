@@ -70,9 +70,9 @@ def sensitivities(
     start positions and start rates are varied; all of these together are theta. of: quantities of the result to differentiate; all
     by default. values: parameter values by name, in SI units, that replace the parameters' own. control: keep the relative error of
     the derivatives below the method's rtol in every step; without it, below 33 rtol. rtol: replaces the method's own. All other
-    arguments are those of `simulate`. If the run continues an earlier one, the state where that one ended counts as given. If
-    joints can stick, contacts are impulsive or controllers are sampled, the derivatives are differences of runs; `warnings` says
-    so.
+    arguments are those of `simulate`. If the run continues an earlier one, the state where that one ended counts as given.
+    If contacts are impulsive or controllers are sampled, all derivatives are differences of runs; if no exact derivative exists by
+    some of theta only, those are. `warnings` says so, and by which.
     """
     from pliant.run.theta import ThetaPlan, theta_of
     from pliant.study.derivatives.saltation import Walk
