@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pliant.integrate.rows import evaluate_rows
 
 if TYPE_CHECKING:
-    from pliant.codegen.directional_kernel import DirectionalCall, DirectionalKernel
+    from pliant.codegen.directional_kernel import DirectionalCall
     from pliant.codegen.llvm import MachineCode
     from pliant.study.derivatives.event_slopes import EventReader
     from pliant.study.derivatives.taped_run import EventPoint, TapedRun
@@ -59,11 +59,11 @@ def first_edge(walk: EventReader, first: int, last: int, p: Floats) -> CrossedEd
     kernel = walk.kernel("rhs")
     if kernel.decide is None:
         return None
-    steps = _Steps(walk, first, last, p, kernel, kernel.decide, kernel.matters(p) != 0.0)
+    steps = _Steps(walk, first, last, p, kernel.decide, kernel.matters(p) != 0.0)
     places, decided = zip(*((x, steps.decisions(np.arange(last - first), np.full(last - first, x))) for x in PLACES), strict=True)
     found: list[tuple[float, int, bool]] = []
     for low, high, before, after in zip(places, places[1:], decided, decided[1:], strict=False):
-        changed = steps.with_effect(np.arange(last - first), high, before, after)
+        changed = np.flatnonzero(np.any(before != after, axis=1))
         found += steps.bad_edges(changed, np.full(changed.size, low), high, before[changed])
     found += steps.bad_ends(decided[-1][:-1], decided[0][1:])
     if not found:
@@ -80,7 +80,6 @@ class _Steps:
     first: int
     last: int
     p: Floats
-    kernel: DirectionalKernel
     decide: MachineCode
     matters: NDArray[np.bool_]
 
@@ -106,23 +105,6 @@ class _Steps:
         """Decisions in steps k at fractions x of them; those without effect are 0."""
         return np.asarray(self._evaluate(self.decide, self.t[k] + x * self.h[k], self._states(k, x)) * self.matters)
 
-    def with_effect(self, k: NDArray[np.int64], x: float, before: Floats, after: Floats) -> NDArray[np.int64]:
-        """Those of steps k in which f, at a fraction of them, depends on which of these decisions are taken.
-
-        A joint at rest has a slip of round-off, whose sign changes all the time, but nothing comes of it while the joint sticks.
-        """
-        changed = np.any(before != after, axis=1)
-        k, before, after = k[changed], before[changed], after[changed]
-        if not k.size:
-            return k
-        primal, n = self.kernel.primal, self.kernel.n_out
-        sides = [np.empty((k.size, primal.n_out)) for _ in range(2)]
-        t, y = self.t[k] + x * self.h[k], self._states(k, np.full(k.size, x))
-        for out, decided in zip(sides, (before, after), strict=True):
-            entries = np.hstack([np.tile(self.p, (k.size, 1)), decided])
-            evaluate_rows(primal.address, t, y, entries, out, primal.n_work)
-        return np.asarray(k[np.any(sides[0][:, :n] != sides[1][:, :n], axis=1)])
-
     def bad_edges(self, k: NDArray[np.int64], low: Floats, end: float, before: Floats) -> list[tuple[float, int, bool]]:
         """(time, number of the decision, whether it is a jump) of edges in steps k, from low to end, that S cannot cross."""
         found: list[tuple[float, int, bool]] = []
@@ -145,7 +127,7 @@ class _Steps:
 
     def bad_ends(self, before: Floats, after: Floats) -> list[tuple[float, int, bool]]:
         """The same at the ends of steps that end at a corner; before, after: decisions before and beyond the end of each."""
-        k = self.with_effect(np.arange(len(before)), 1.0, before, after)
+        k = np.flatnonzero(np.any(before != after, axis=1))
         if not k.size:
             return []
         jumps, steep = self._judge(k, np.ones(k.size))
