@@ -402,6 +402,22 @@ def test_members_of_an_ensemble_are_what_single_runs_give():
 # ---- with contacts, with beams, over-determined
 
 
+def test_a_joint_that_is_relieved_when_another_lets_go_at_the_same_instant_sticks():
+    """Held at both joints, the chain would need more than both can give; once the first swings, the second needs 0.38 of it."""
+    system = pl.System("two", gravity=(0, -G))
+    pins = [pl.JointFriction(pl.DryFriction(mu_static=1.2 * mu, mu_kinetic=mu), radius=0.08) for mu in (0.3, 0.4)]
+    first = system.add("a", pl.RigidBody(mass=1.0, inertia=0.05, com=(0.3, 0), tip=(0.6, 0)),
+                       joint=pl.Revolute(angle=-0.6, friction=pins[0]))  # fmt: skip
+    system.add("b", pl.RigidBody(mass=1.0, inertia=0.03, com=(0.2, 0), tip=(0.4, 0)), on=first.tip,
+               joint=pl.Revolute(angle=0.5, friction=pins[1]))  # fmt: skip
+    run = pl.simulate(system, 1.0, save=0.01, method=TIGHT)
+    assert run.ok and not run.warnings
+    assert run.values["joint_sticks"][0].tolist() == [0.0, 1.0]
+    needed = abs(run.values["joint_friction"][0, 1]) / (0.08 * 0.48 * run.values["joint_load"][0, 1])
+    assert needed == pytest.approx(1.0 - 0.624, abs=1e-3)
+    assert np.max(run.values["joint_friction"] * run.values["joint_slip"]) < 1e-9
+
+
 def test_a_joint_and_a_contact_that_stick_settle_together():
     """A block on a slope that rests on the floor of a cart held by its own dry guide: both hold, each what it is asked for."""
     system = pl.System("cart", gravity=(1.0, -G))

@@ -73,6 +73,21 @@ class MachineCode:
         return _C_SIGNATURE(self.address)
 
 
+class RepeatedCall:
+    """A function with its own memory, for repeated calls from one thread."""
+
+    def __init__(self, code: MachineCode) -> None:
+        self._code = code
+        self._y, self._p, self._out = np.empty(code.n_y), np.empty(code.n_p), np.empty(code.n_out)
+        self._work = np.empty(max(code.n_work, 1))
+        self._places = tuple(address_of(array) for array in (self._y, self._p, self._out, self._work))
+
+    def __call__(self, t: float, y: NDArray[np.float64], p: NDArray[np.float64]) -> NDArray[np.float64]:
+        self._y[:], self._p[:] = y, p
+        self._code.call_at(t, *self._places)
+        return self._out.copy()  # the next call writes to this memory
+
+
 def compile_function(
     function: ca.Function | TracedFunction | Program,
     *,

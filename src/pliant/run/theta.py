@@ -207,4 +207,7 @@ def active_entries(theta: Theta, traced: TracedSystem) -> tuple[int, ...]:
         found.append(slots.entry)
         if slots.grip is not None:
             found += range(slots.grip + 1, slots.grip + 4)
+    for joint in traced.joints:
+        if joint.grip is not None and not joint.exact:
+            found += range(joint.grip + 1, joint.grip + 4)
     return tuple(sorted(found))

@@ -198,7 +198,8 @@ def _shared(
     everything = [total(strengths[j] for j in count if not is_zero(response[i][j])) for i in count]
     weights = [sqrt(maximum(s * every, SMALLEST_FORCE**2)) for s, every in zip(strengths, everything, strict=True)]
     reach = [[response[i][j] * weights[j] for j in count] for i in count]
-    least = [maximum(HARDLY * absolute(a), SMALLEST_FORCE**2) for a in rights[0]]
+    # |a| without its corner, where steps with derivatives would be cut for nothing: this bound hardly ever decides
+    least = [maximum(HARDLY * sqrt(a * a + SMALLEST_FORCE**2), SMALLEST_FORCE**2) for a in rights[0]]
     scales = [JOINT_HOLD / maximum(absolute(reach[i][i]), least[i]) if scaled[i] else _heard(reach[i][i], any(scaled))
               for i in count]  # fmt: skip
     reach = [[x if is_zero(x) else x * scales[i] for x in row] for i, row in enumerate(reach)]

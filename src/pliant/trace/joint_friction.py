@@ -179,8 +179,9 @@ def _direction(joint: RubbingJoint, bristles: Sequence[Scalar], grip: Grip | Non
     if grip is None:
         return sliding, ()
     strength = law.stiction(1.0)  # type: ignore[attr-defined]
-    if is_exact(joint):  # the direction of sliding is an entry of p, so that nothing jumps where the slip is zero
-        pushed = where(grip.rests > 0.5, strength, size) * grip.along(joint)[0]
+    if is_exact(joint):  # the direction of sliding is an entry of p, so that nothing jumps or bends where the slip is zero
+        way = grip.along(joint)[0]
+        pushed = where(grip.rests > 0.5, strength, law.force(-way * slip[0], 1.0)) * way
         return (where(grip.sticks > 0.5, 0.0, pushed),), ()
     return grip.friction(joint, strength, sliding, (0.0,) * len(slip)), ()
 

@@ -1,22 +1,21 @@
-"""Derivatives of runs with joints that stick and with sampled controllers, by differences of runs, against closed forms."""
+"""Derivatives of runs with impulses and with sampled controllers, by differences of runs, against closed forms."""
+
+import math
 
 import numpy as np
 import pytest
 
 import pliant as pl
 
-G, INERTIA, RATE, RADIUS = 9.81, 0.05, 10.0, 0.02
+G = 9.81
 
 
-def rotor(mu=0.3, rate=RATE):
-    """It stops at I w/(mu r m g), after I w^2/(2 mu r m g), and stays there."""
-    system = pl.System("rotor", gravity=(0, -G))
-    dry = pl.DryFriction(mu_static=0.6, mu_kinetic=mu)
-    system.add(
-        "rotor",
-        pl.RigidBody(mass=1.0, inertia=INERTIA),
-        joint=pl.Revolute(rate=rate, friction=pl.JointFriction(dry, radius=RADIUS)),
-    )
+def dropped(restitution, height):
+    """A ball that bounces without a contact time: it lands after sqrt(2 h/g), and rises at e sqrt(2 g h)."""
+    system = pl.System("dropped", gravity=(0, -G))
+    ball = system.add("ball", pl.RigidBody(mass=1.0, inertia=1.0), joint=pl.Prismatic(displacement=height, axis="y"))
+    system.contact(points=ball.root, against=pl.Plane(normal=(0, 1)), normal=pl.Impulsive(restitution=restitution), name="floor")
+    system.event("rises", lambda t, q, v: v["ball.displacement"], direction="falling")
     return system
 
 
@@ -28,20 +27,24 @@ def controlled(gain=2.0):
     return system
 
 
-def test_a_rotor_that_sticks_has_the_derivatives_of_its_closed_form():
-    found = pl.sensitivities(rotor(pl.Parameter("mu", 0.3)), 10.0, ["mu"], rates=["rotor.angle"], save=[9.0, 10.0])
-    turned, stop = INERTIA * RATE**2 / (2.0 * 0.3 * RADIUS * G), INERTIA * RATE / (0.3 * RADIUS * G)
-    assert found.ok and found.names == ("mu", "rate of rotor.angle")
-    expected = [-turned / 0.3, 2.0 * turned / RATE]
-    assert found.table["q"].values[-1, 0] == pytest.approx(expected, rel=1e-5) and found.final[0] == pytest.approx(
-        expected, rel=1e-5
+def test_an_impulsive_bounce_has_the_derivatives_of_its_closed_form():
+    e, h, end = 0.8, 0.5, 0.6
+    found = pl.sensitivities(dropped(pl.Parameter("e", e), pl.Parameter("h", h)), end, ["e", "h"], save=[0.5, end])
+    lands, speed = math.sqrt(2.0 * h / G), math.sqrt(2.0 * G * h)
+    by_h, late = 0.5 * lands / h, end - lands
+    place = [speed * late, 0.5 * e * speed / h * late - e * speed * by_h + G * late * by_h]
+    rate = [speed, 0.5 * e * speed / h + G * by_h]
+    assert found.ok and found.names == ("e", "h") and found.n_runs == 5
+    assert found.final[:2] == pytest.approx(np.array([place, rate]), rel=1e-5)
+    assert found.table["q"].values[-1, 0] == pytest.approx(place, rel=1e-5) and found.at_end("v")[1][0] == pytest.approx(
+        rate, rel=1e-5
     )
-    assert found.at_end("q")[1][0] == pytest.approx(expected, rel=1e-5)
-    assert found.events[0].name == "rotor.angle sticks" and found.events[0].time == pytest.approx(
-        [-stop / 0.3, stop / RATE], rel=1e-5
-    )
-    assert found.ledger.work["rotor.angle friction"][-1] == pytest.approx([0.0, -INERTIA * RATE], rel=1e-5, abs=1e-6)
-    assert found.warnings == ("derivatives are differences of runs, because friction of body 'rotor' sticks (DryFriction)",)
+    top = next(event for event in found.events if event.name == "rises" and event.t > lands)
+    assert top.time == pytest.approx([speed / G, by_h + 0.5 * e * speed / (h * G)], rel=1e-5)
+    assert found.contacts[0]["begin"] == pytest.approx([0.0, by_h], rel=1e-5, abs=1e-7)
+    assert found.contacts[0]["exit_speed"] == pytest.approx([speed, 0.5 * e * speed / h], rel=1e-5)
+    assert found.ledger.energy[-1] == pytest.approx([2.0 * e * G * h, e**2 * G], rel=1e-5)
+    assert found.warnings == ("derivatives are differences of runs, because contact 'floor ball.root' is impulsive",)
     assert found.warnings[0] in str(found)
 
 
@@ -55,19 +58,9 @@ def test_a_sampled_loop_has_the_derivatives_of_its_map():
 
 
 def test_a_parameter_on_its_bound_is_changed_to_one_side():
-    bounded = rotor(pl.Parameter("mu", 0.3, high=0.3))
-    found = pl.sensitivities(bounded, 10.0, ["mu"], save=[10.0])
-    turned = INERTIA * RATE**2 / (2.0 * 0.3 * RADIUS * G)
-    assert found.final[0, 0] == pytest.approx(-turned / 0.3, rel=1e-3)
-
-
-def test_sticking_friction_is_fitted_and_the_fit_says_how():
-    times = np.linspace(0.0, 10.0, 41)
-    run = pl.simulate(rotor(0.3), 10.0, save=times)
-    data = {"time": times, "rotor.angle": run["rotor.angle"]}
-    found = pl.fit(rotor(pl.Parameter("mu", 0.2, low=0.05, high=0.5)), data, ["mu"])
-    assert found.ok and found.values["mu"] == pytest.approx(0.3, rel=1e-6)
-    assert any("differences of runs, because friction of body 'rotor' sticks" in sentence for sentence in found.warnings)
+    bounded, free = pl.Parameter("gain", 2.0, high=2.0), pl.Parameter("gain", 2.0)
+    one, other = (pl.sensitivities(controlled(gain), 1.0, ["gain"], save=[1.0]) for gain in (bounded, free))
+    assert one.final[:, 0] == pytest.approx(other.final[:, 0], rel=1e-3, abs=1e-4) and not np.array_equal(one.final, other.final)
 
 
 def test_a_gain_of_a_sampled_controller_is_fitted():

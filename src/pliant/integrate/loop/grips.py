@@ -138,13 +138,33 @@ def _slide_what_moves(run: Any) -> None:
 
 
 def _turn_back_what_goes_back(run: Any) -> None:
-    """Reverse exact joints that begin to move against their assumed direction, because other joints have let go since."""
+    """Reverse exact joints that begin to move against their assumed direction, because other joints have let go since.
+
+    One that would then begin to move against that direction, too, needs less than its kinetic friction: it sticks after all.
+    """
+    turned, breaking = 0, ints(run.breaking, _count(run))
     _measure(run)
-    g, p = floats(run.g_try, run.n_events), floats(run.p, run.n_parameters)
     for k in range(run.n_pairs, _count(run)):
-        edge = _edge(run, k)
-        if _is_exact(run, k) and _doing(run, k) == SLIDES and g[edge + 2] <= 0.0 and p[_place(run, k) + 1] * g[edge + 3] < -BLOCKED:
-            _slide(run, k, -p[_place(run, k) + 1])
+        if _goes_back(run, k):
+            _slide(run, k, -floats(run.p, run.n_parameters)[_place(run, k) + 1])
+            breaking[k] = 1
+            turned += 1
+    if turned == 0:
+        return
+    _measure(run)
+    for k in range(run.n_pairs, _count(run)):
+        if breaking[k]:
+            breaking[k] = 0
+            if _goes_back(run, k):
+                _set(run, k, STICKS)
+
+
+def _goes_back(run: Any, joint: int) -> bool:
+    """Whether an exact joint that slides from rest does so along its friction, as last measured."""
+    if not _is_exact(run, joint) or _doing(run, joint) != SLIDES:
+        return False
+    edge, g = _edge(run, joint), floats(run.g_try, run.n_events)
+    return bool(g[edge + 2] <= 0.0 and floats(run.p, run.n_parameters)[_place(run, joint) + 1] * g[edge + 3] < -BLOCKED)
 
 
 def _forgive_residues(run: Any) -> None:

@@ -1,10 +1,11 @@
-"""Derivatives of a run by differences of runs, where exact ones are not computed: sticking joints, impulses, controllers."""
+"""Derivatives of a run by differences of runs, where exact ones are not computed: by all of theta, or by some of it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,9 @@ from pliant.model.system import System
 from pliant.results.contacts import NUMBERS
 from pliant.results.result import Result
 from pliant.study.derivatives.run_derivatives import ContactDerivative, EventDerivative, Sensitivities
+
+if TYPE_CHECKING:
+    from pliant.study.derivatives.walk_records import Undefined
 
 Floats = NDArray[np.float64]
 
@@ -37,12 +41,8 @@ BENT, NOISE = 0.2, 1e-7
 
 
 def without_exact_ones(system: System) -> list[str]:
-    """What stands in the way of exact derivatives: joints that stick, impulses, controllers that are sampled; in words."""
-    parts = [(f"body {link.name!r}", link.frictions) for link in system.links.values()]
-    parts += [(closure.part, closure.frictions) for closure in system.closures.values()]
-    found = [f"friction of {part} sticks ({type(friction.law).__name__})" for part, frictions in parts
-             for friction in frictions.values() if getattr(friction.law, "holds", False)]  # fmt: skip
-    found += [f"contact {pair.name!r} is impulsive" for pair in all_pairs(system) if isinstance(pair.normal, Impulsive)]
+    """What stands in the way of exact derivatives by anything: impulses, controllers that are sampled; in words."""
+    found = [f"contact {pair.name!r} is impulsive" for pair in all_pairs(system) if isinstance(pair.normal, Impulsive)]
     return found + [f"controller {name!r} is sampled" for name in system.controllers]
 
 
@@ -114,6 +114,10 @@ class DifferencedSensitivities(Sensitivities):
     def _reasons(self) -> list[str]:
         return [*super()._reasons, *self._broken]
 
+    @property
+    def n_runs(self) -> int:
+        return 1 + 2 * len(self._beside)
+
     @cached_property
     def time(self) -> Floats:
         """Times of the rows that all runs have, s."""
@@ -126,30 +130,106 @@ class DifferencedSensitivities(Sensitivities):
 
     @cached_property
     def events(self) -> tuple[EventDerivative, ...]:
-        """Times of events and their derivatives: those that all runs have, in the same order."""
-        alike = self._alike(lambda run: [event.name for event in run.events])
-        return tuple(EventDerivative(event, self._slope(lambda run, k=k: np.asarray(run.events[k].t)))  # type: ignore[misc]
-                     for k, event in enumerate(self.result.events[:alike]))  # fmt: skip
+        """Times of events and their derivatives: those that all runs have."""
+        return tuple(EventDerivative(event, self._slope(lambda run, own=own: np.asarray(own[id(run)].t)))  # type: ignore[misc]
+                     for event, own in self._common(lambda run: run.events, lambda event: event.name))  # fmt: skip
 
     @cached_property
     def contacts(self) -> tuple[ContactDerivative, ...]:
-        """Derivatives of contacts: those that all runs have, in the same order."""
+        """Derivatives of contacts: those that all runs have."""
         return tuple(self._contacts())
 
     def _contacts(self) -> Iterator[ContactDerivative]:
-        alike = self._alike(lambda run: [contact.pair for contact in run.contacts])
-        for k, record in enumerate(self.result.contacts[:alike]):
-            numbers = self._slope(lambda run, k=k: np.array([getattr(run.contacts[k], name) for name in NUMBERS]))  # type: ignore[misc]
+        for record, own in self._common(lambda run: run.contacts, lambda record: record.pair):
+            numbers = self._slope(lambda run, own=own: np.array([getattr(own[id(run)], name) for name in NUMBERS]))  # type: ignore[misc]
             yield ContactDerivative(record, dict(zip(NUMBERS, numbers, strict=True)))
 
-    def _alike(self, names: Callable[[Result], list[str]]) -> int:
-        """How many first entries all runs have in common."""
-        mine, count = names(self.result), len(names(self.result))
-        for others in (names(run) for one in self._beside for run in (one.before, one.after)):
-            same = [a == b for a, b in zip(mine, others, strict=False)]
-            count = min(count, same.index(False) if False in same else len(same))
-        return count
+    def _common(
+        self, entries: Callable[[Result], Sequence[Any]], name: Callable[[Any], str]
+    ) -> Iterator[tuple[Any, dict[int, Any]]]:
+        """Entries that all runs have, each with what it is in the runs beside this one, by their ids.
+
+        These are the first ones, as long as names are the same everywhere, and those of names that are everywhere equally many.
+        """
+        beside = [run for one in self._beside for run in (one.before, one.after)]
+        names = [[name(entry) for entry in entries(run)] for run in (self.result, *beside)]
+        alike = sum(1 for _ in takewhile(lambda each: len(set(each)) == 1, zip(*names, strict=False)))
+        for k, entry in enumerate(entries(self.result)):
+            own = names[0][k]
+            if k < alike or len({every.count(own) for every in names}) == 1:
+                number = names[0][:k].count(own)
+                yield entry, {id(run): [e for e in entries(run) if name(e) == own][number] for run in beside}
 
     def _slope(self, number: Callable[[Result], Floats]) -> Floats:
         """(..., theta)"""
         return np.stack([(number(one.after) - number(one.before)) / one.apart for one in self._beside], axis=-1)
+
+
+class PartlyDifferencedSensitivities(Sensitivities):
+    """A run and its derivatives by theta: exact ones, but for those entries by which none exist; there, differences of runs."""
+
+    def __init__(self, exact: Sensitivities, beside: Sequence[Around], why: Mapping[int, Undefined]) -> None:
+        """beside, why: for each of these entries of theta, by number and in this order."""
+        self._exact, self._places = exact, list(why)
+        self.result, self.names, self.of, self._walk = exact.result, exact.names, exact.of, exact._walk
+        lost = [self.names[k] for k in why]
+        self._differenced = DifferencedSensitivities(exact.result, lost, exact.of, beside, "")
+        said = (f"derivatives by {name} are differences of runs: {one}" for name, one in zip(lost, why.values(), strict=True))
+        self.warnings = (*said, *self._differenced.warnings[1:])
+
+    @property
+    def ok(self) -> bool:
+        """Whether derivatives exist to the end, those by differences, too."""
+        return self._exact.ok and self._differenced.ok
+
+    @property
+    def n_runs(self) -> int:
+        return self._differenced.n_runs
+
+    @property
+    def final(self) -> Floats | None:
+        return self._with(self._exact.final, self._differenced.final) if self.ok else None
+
+    @cached_property
+    def end_time(self) -> Floats:
+        return self._with(self._exact.end_time, self._differenced.end_time)
+
+    def at_end(self, name: str) -> tuple[Floats, Floats]:
+        value, slope = self._exact.at_end(name)
+        return value, self._with(slope, self._differenced.at_end(name)[1])
+
+    @property
+    def _reasons(self) -> list[str]:
+        return [*super()._reasons, *self._differenced.warnings[1:]]
+
+    @cached_property
+    def time(self) -> Floats:
+        """Times of the rows that have derivatives by all of theta, s."""
+        return min(self._exact.time, self._differenced.time, key=len)
+
+    def _walk_values(self, names: Sequence[str]) -> dict[str, Floats]:
+        rows, beside = self.time.size, self._differenced._walk_values(names)
+        return {name: self._with(slope[:rows], beside[name][:rows]) for name, slope in self._exact._walk_values(names).items()}
+
+    @cached_property
+    def events(self) -> tuple[EventDerivative, ...]:
+        """Those that the runs beside this one have, too."""
+        beside = {id(one.event): one.time for one in self._differenced.events}
+        return tuple(EventDerivative(one.event, self._with(one.time, beside[id(one.event)]))
+                     for one in self._exact.events if id(one.event) in beside)  # fmt: skip
+
+    @cached_property
+    def contacts(self) -> tuple[ContactDerivative, ...]:
+        """Those that the runs beside this one have, too."""
+        beside = {id(one.record): one for one in self._differenced.contacts}
+        return tuple(ContactDerivative(one.record, self._numbers(one.values, beside[id(one.record)].values))
+                     for one in self._exact.contacts if id(one.record) in beside)  # fmt: skip
+
+    def _numbers(self, exact: Mapping[str, Floats], beside: Mapping[str, Floats]) -> dict[str, Floats]:
+        return {name: self._with(slope, beside[name]) for name, slope in exact.items() if name in beside}
+
+    def _with(self, exact: Any, beside: Any) -> Floats:
+        """(..., theta) with the entries that are differences."""
+        slopes = np.array(exact)
+        slopes[..., self._places] = beside
+        return slopes

@@ -18,6 +18,7 @@ from pliant.integrate.rows import evaluate_rows
 if TYPE_CHECKING:
     from pliant.codegen.directional_kernel import DirectionalCall
     from pliant.codegen.llvm import MachineCode
+    from pliant.study.derivatives.event_slopes import EventReader
     from pliant.study.derivatives.taped_run import EventPoint, TapedRun
 
 Floats = NDArray[np.float64]
@@ -53,7 +54,7 @@ class CrossedEdge:
         return JUMPS if self.jumps else STEEP
 
 
-def first_edge(walk: TapedRun, first: int, last: int, p: Floats) -> CrossedEdge | None:
+def first_edge(walk: EventReader, first: int, last: int, p: Floats) -> CrossedEdge | None:
     """The first edge in steps first ... last - 1, which share p, at which the equations jump or are infinitely steep."""
     kernel = walk.kernel("rhs")
     if kernel.decide is None:
@@ -75,7 +76,7 @@ def first_edge(walk: TapedRun, first: int, last: int, p: Floats) -> CrossedEdge 
 class _Steps:
     """Steps of a phase, with the cubics through their ends."""
 
-    walk: TapedRun
+    walk: EventReader
     first: int
     last: int
     p: Floats
@@ -87,10 +88,8 @@ class _Steps:
         own = slice(self.first, self.last)
         self.t, self.h = tape.times[own, 0], tape.times[own, 1] - tape.times[own, 0]
         self.y0, self.y1 = tape.begins[own], tape.ends[own]
-        self.k0, self.k1 = (
-            self._evaluate(self.walk.rhs, self.t, self.y0),
-            self._evaluate(self.walk.rhs, tape.times[own, 1], self.y1),
-        )
+        self.k0 = self._evaluate(self.walk.rhs, self.t, self.y0)
+        self.k1 = self._evaluate(self.walk.rhs, tape.times[own, 1], self.y1)
 
     def _evaluate(self, code: MachineCode, times: Floats, states: Floats) -> Floats:
         out = np.empty((times.size, code.n_out))
@@ -129,6 +128,8 @@ class _Steps:
     def bad_ends(self, before: Floats, after: Floats) -> list[tuple[float, int, bool]]:
         """The same at the ends of steps that end at a corner; before, after: decisions before and beyond the end of each."""
         k = np.flatnonzero(np.any(before != after, axis=1))
+        if not k.size:
+            return []
         jumps, steep = self._judge(k, np.ones(k.size))
         operation, times = np.argmax(before[k] != after[k], axis=1), self.t[k] + self.h[k]
         return [(float(times[i]), int(operation[i]), bool(jumps[i])) for i in np.flatnonzero(jumps | steep)]
@@ -142,7 +143,10 @@ class _Steps:
             s = distance * close
             return self._evaluate(self.walk.rhs, t + s, y + s[:, None] * rates)
 
-        across, beyond, before = _grow(f, np.max(np.abs(f(1.0)), axis=1, keepdims=True))
+        # at rest all rates are round-off: a jump that changes the state by less than its tolerance in this step is none
+        largest = np.max(np.abs(f(1.0)), axis=1, keepdims=True)
+        least = float(np.min(self.walk.tolerances.atol)) / (NOISE * self.h[k, None])
+        across, beyond, before = _grow(f, np.maximum(largest, least))
         return across, beyond | before
 
 

@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.codegen.llvm import RepeatedCall
+from pliant.integrate.loop.grip_states import SLIDES, STICKS
 from pliant.integrate.memory.run_record import STOPS
 from pliant.integrate.rows import evaluate_rows
 
 if TYPE_CHECKING:
-    from pliant.study.derivatives.taped_run import TapedRun
+    from pliant.study.derivatives.event_slopes import EventReader
 
 Floats = NDArray[np.float64]
 
-LOOKS = 17  # points in a step at which an event function is evaluated
+PLACES = np.linspace(0.0, 1.0, 17)  # fractions of a step at which an event function is evaluated
 NEAR = 1e-2  # fraction of the largest value of an event function: a smaller distance from zero may be a near miss
 WITHIN = 0.5  # fraction of the change of a distance over the adjacent steps: how much lower the distance may be inside them
 
@@ -32,7 +34,7 @@ class Approach:
     bend: float  # second derivative of the distance, over s^2
 
 
-def approaches(walk: TapedRun) -> list[Approach]:
+def approaches(walk: EventReader) -> list[Approach]:
     """All approaches of a run to events that would change its equations or end it, in order of time."""
     code, tape = walk.run.compiled.events, walk.tape
     watched = dict(_watched(walk))
@@ -59,7 +61,7 @@ def approaches(walk: TapedRun) -> list[Approach]:
     return sorted(found, key=lambda approach: approach.t)
 
 
-def _watched(walk: TapedRun) -> Iterator[tuple[int, list[int]]]:
+def _watched(walk: EventReader) -> Iterator[tuple[int, list[int]]]:
     """Events that change the equations or end the run, and the entries of p that they change."""
     for e, event in enumerate(walk.traced.events):
         slots = walk.traced.pairs[event.pair] if event.pair is not None else None
@@ -67,15 +69,20 @@ def _watched(walk: TapedRun) -> Iterator[tuple[int, list[int]]]:
             yield e, [event.flag] if event.flag is not None else []
         elif slots is not None and e == slots.gap:
             yield e, [slots.closed]
-        elif slots is not None and slots.grip is not None and e == slots.switches[0]:  # it begins to stick or to slide
-            yield e, [slots.closed, slots.grip]
+    for holder in walk.holders:  # it begins to stick or to slide, or lets go
+        closed = [] if holder.pair is None else [walk.traced.pairs[holder.pair].closed]
+        yield from ((e, [*closed, holder.grip, holder.grip + 1]) for e in (holder.edge, holder.reserve))
 
 
-def _sides(walk: TapedRun, e: int, values: Floats) -> Floats:
+def _sides(walk: EventReader, e: int, values: Floats) -> Floats:
     """The side of zero on which an event function is during each step; nan while it is not watched."""
     event, parameters = walk.traced.events[e], walk.tape.parameters
+    holder = next((one for one in walk.holders if e in (one.edge, one.reserve)), None)
     if event.flag is not None:
         return np.where(parameters[:, event.flag] == 1.0, event.pressed, -event.pressed).astype(np.float64)
+    if holder is not None and (e == holder.reserve or holder.pair is None):
+        doing = parameters[:, holder.grip]
+        return np.where(doing == STICKS if e == holder.reserve else doing <= SLIDES, 1.0, np.nan)
     if event.pair is None:
         return np.sign(values)
     slots = walk.traced.pairs[event.pair]
@@ -83,22 +90,21 @@ def _sides(walk: TapedRun, e: int, values: Floats) -> Floats:
     return np.where(closed, np.nan, 1.0) if e == slots.gap else np.where(closed, np.sign(values), np.nan)
 
 
-def _constants(walk: TapedRun) -> Floats:
+def _constants(walk: EventReader) -> Floats:
     return walk.run.stepper.p[walk.n_changing :]
 
 
-def _lowest(walk: TapedRun, event: int, side: float, steps: Sequence[int]) -> list[Approach]:
+def _lowest(walk: EventReader, event: int, side: float, steps: Sequence[int]) -> list[Approach]:
     """The smallest distance inside one or two steps, evaluated on cubics."""
-    tape, code, rhs = walk.tape, walk.run.compiled.events, walk.run.compiled.rhs
+    tape, code, rates = walk.tape, walk.run.compiled.events, RepeatedCall(walk.run.compiled.rhs)
     assert code is not None
     times, states = [], []
     for k in steps:
         p = np.concatenate([tape.parameters[k], _constants(walk)])
         t, h = float(tape.times[k, 0]), float(tape.times[k, 1] - tape.times[k, 0])
         y0, y1 = tape.begins[k], tape.ends[k]
-        x = np.linspace(0.0, 1.0, LOOKS)[:, None]
-        states.append(cubic(x, h, (y0, y1), (rhs(t, y0, p), rhs(t + h, y1, p))))
-        times.append(t + h * x[:, 0])
+        states.append(cubic(PLACES[:, None], h, (y0, y1), (rates(t, y0, p), rates(t + h, y1, p))))
+        times.append(t + h * PLACES)
     every, where = np.concatenate([times[0], *(t[1:] for t in times[1:])]), np.vstack([states[0], *(y[1:] for y in states[1:])])
     out = np.empty((every.size, code.n_out))
     evaluate_rows(code.address, every, where, p, out, code.n_work)

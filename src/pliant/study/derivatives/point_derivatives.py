@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from pliant.results.contacts import ContactRecord
 from pliant.results.contents import EventRecord
 from pliant.results.result import Result
-from pliant.study.derivatives.saltation import Touch, Walk
+from pliant.study.derivatives.saltation import Walk
 from pliant.study.derivatives.taped_run import EventPoint
+from pliant.study.derivatives.walk_records import Touch
 
 if TYPE_CHECKING:
     from pliant.trace.contacts import PairSlots
@@ -30,8 +31,9 @@ def event_derivatives(walk: Walk, result: Result) -> Iterator[tuple[EventRecord,
     logged = sorted(walk.run.stepper.logged(), key=lambda event: event.t)
     undefined = {(one.t, one.name) for one in walk.undefined}
     for event, located in zip(result.events, logged, strict=True):
-        point = point_at(walk, located.t)
-        slope = None if point is None else walk.time_of_record(located.index, point)
+        point, holder = point_at(walk, located.t), walk.traced.events[located.index].holder
+        slope = None if point is None else walk.turned.get((located.t, holder or ""))
+        slope = walk.time_of_record(located.index, point) if slope is None and point is not None else slope
         if slope is not None and (event.t, event.name) not in undefined:
             yield event, slope
 

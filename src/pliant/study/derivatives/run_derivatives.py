@@ -21,7 +21,8 @@ from pliant.results.table import QUANTITIES
 if TYPE_CHECKING:
     import xarray as xr
 
-    from pliant.study.derivatives.saltation import Undefined, Walk
+    from pliant.study.derivatives.saltation import Walk
+    from pliant.study.derivatives.walk_records import Undefined
 
 Floats = NDArray[np.float64]
 
@@ -89,6 +90,11 @@ class Sensitivities:
     def ok(self) -> bool:
         """Whether the run did what was asked, and derivatives exist to its end."""
         return self.result.ok and not self.undefined
+
+    @property
+    def n_runs(self) -> int:
+        """How many runs these derivatives took."""
+        return 1
 
     @property
     def undefined(self) -> tuple[Undefined, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -26,7 +26,13 @@ from pliant.run.save_times import Every
 from pliant.run.simulate import AUTO, Progress, Run, method_of, run_to_end, state_of, told
 from pliant.run.starts import AnyStart, split_starts, start_places
 from pliant.scalar import Numbers
-from pliant.study.derivatives.differences import DifferencedSensitivities, around, without_exact_ones
+from pliant.study.derivatives.differences import (
+    Around,
+    DifferencedSensitivities,
+    PartlyDifferencedSensitivities,
+    around,
+    without_exact_ones,
+)
 from pliant.study.derivatives.run_derivatives import Sensitivities
 
 if TYPE_CHECKING:
@@ -67,8 +73,9 @@ def sensitivities(
     by default. values: parameter values by name, in SI units, that replace the parameters' own. inputs: series in place of
     parameters, as for `simulate`. control: keep the relative error of the derivatives below the method's rtol in every step;
     without it, below 33 rtol. rtol: replaces the method's own. All other arguments are those of `simulate`. If the run continues an
-    earlier one, the state where that one ended counts as given, and so does every initial value that `start` names. If joints can
-    stick, contacts are impulsive or controllers are sampled, the derivatives are differences of runs; `warnings` says so.
+    earlier one, the state where that one ended counts as given, and so does every initial value that `start` names. If contacts are
+    impulsive or controllers are sampled, all derivatives are differences of runs; if no exact derivative exists by some of theta
+    only, those are. `warnings` says so, and by which.
     """
     from pliant.run.theta import ThetaPlan, theta_of
     from pliant.study.derivatives.saltation import Walk
@@ -95,10 +102,10 @@ def sensitivities(
     options |= {"progress": None, "phase": phase}
     stages = Stages(phase)
     plan.check(run.traced)
+    options |= {"save": result.time.tolist() if isinstance(save, str) else save, "start": start}
     if inexact:
-        if isinstance(save, str):
-            options["save"] = result.time.tolist()
-        return _differenced(owner, plan, wanted, run, result, "; ".join(inexact), {"save": save, "start": start, **options})
+        beside = _beside(owner, plan, range(len(plan.names)), run, options)
+        return DifferencedSensitivities(result, plan.names, wanted, beside, "; ".join(inexact))
     theta = theta_of(owner, run.compiled, plan, run.stops[0], run.stops[-1], _given(run, start), stages)
     tape = run.stepper.tape()
     if not len(tape.times):
@@ -106,7 +113,8 @@ def sensitivities(
     walk = Walk(run, tape, theta, stages, control)
     times, states = run.stepper.rows()
     walk.go(asked_times(times, run, result))
-    return Sensitivities(result, walk, wanted, (times, states))
+    exact = Sensitivities(result, walk, wanted, (times, states))
+    return PartlyDifferencedSensitivities(exact, _beside(owner, plan, walk.lost, run, options), walk.lost) if walk.lost else exact
 
 
 def _given(run: Run, start: AnyStart) -> list[int]:
@@ -122,10 +130,8 @@ def _begin(start: AnyStart, t_start: float) -> float:
     return t_start if state is None else state.t
 
 
-def _differenced(
-    system: System, plan: ThetaPlan, of: tuple[str, ...], run: Run, result: Result, why: str, options: Mapping[str, Any]
-) -> Sensitivities:
-    """Central differences of runs beside this one, for each entry of theta."""
+def _beside(system: System, plan: ThetaPlan, places: Iterable[int], run: Run, options: Mapping[str, Any]) -> list[Around]:
+    """Runs beside this one, for each of these entries of theta."""
     traced, begin = run.traced, float(run.stops[0])
     known, t_end = dict(traced.parameter_values), run.t_end
 
@@ -138,15 +144,15 @@ def _differenced(
         start = FinalState(begin, y, {}, traced.labels_of_y, traced.t_start, begin)
         return run_to_end(system, t_end, parameters=known, **{**options, "start": start})[1]
 
-    beside = []
+    every: list[Callable[[], Around]] = []
     for name in plan.parameters:
-        own = traced.original.parameters[name]
-        beside.append(around(partial(with_parameter, name), known[name], own.low, own.high))
+        own = system.parameters[name]
+        every.append(partial(around, partial(with_parameter, name), known[name], own.low, own.high))
     for kind, names in (("starts", plan.starts), ("rates", plan.rates)):
         for name in names:
             place = traced.start_places[kind][name]
-            beside.append(around(partial(with_start, place), float(run.y0[place]), None, None))
-    return DifferencedSensitivities(result, plan.names, of, beside, why)
+            every.append(partial(around, partial(with_start, place), float(run.y0[place]), None, None))
+    return [every[k]() for k in places]
 
 
 def asked_times(rows: Floats, run: Run, result: Result) -> Floats:

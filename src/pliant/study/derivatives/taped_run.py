@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.codegen.llvm import RepeatedCall
 from pliant.run.theta import Theta, active_entries
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class TapedRun:
         self.active = active_entries(self.theta, self.traced)
         self.structure = self.theta.structure
         self.rhs: MachineCode = self.structure.code["rhs"]
+        self.rates = RepeatedCall(self.rhs)
 
     def kernel(self, name: str, rows: tuple[int, ...] | None = None) -> DirectionalKernel:
         return self.structure.directional(name, self.active, rows, self.stages)
@@ -50,6 +52,7 @@ class EventPoint:
     s: Floats
     dp: Floats
     slope: Floats  # f-
+    seen: dict[tuple[int, ...], tuple[Floats, Floats]] = field(default_factory=dict, init=False)  # event functions, by their rows
 
     def moved(self, dt: Floats) -> Floats:
         """A: the derivative of the state at the event."""

@@ -17,7 +17,7 @@ from pliant.results.ledger import HELD
 from pliant.results.result import Result
 from pliant.run.prepare import compile_system
 from pliant.run.simulate import simulate
-from pliant.study.derivatives.differences import Around, DifferencedSensitivities, around, jumps
+from pliant.study.derivatives.differences import Around, around, jumps
 from pliant.study.derivatives.differentiated import Differentiated
 from pliant.study.derivatives.run_derivatives import Sensitivities
 from pliant.study.derivatives.sensitivities import sensitivities
@@ -67,7 +67,7 @@ class Runner:
         parameters, start = self._given(values)
         options = {**self._options, **self._theta, **start, "values": parameters, "of": self._quantities}
         done = sensitivities(self._system, self.t_end, **options)
-        self.count += 2 * len(self.names) if isinstance(done, DifferencedSensitivities) else 0
+        self.count += done.n_runs - 1
         _require(done.result, values)
         return done
 
