@@ -18,7 +18,8 @@ from pliant.host import progress
 
 if TYPE_CHECKING:
     from pliant.files import Model
-    from pliant.study.fit.fitted import Compared, Fit
+    from pliant.study.fit.compared import Compared
+    from pliant.study.fit.fitted import Fit
 
 REPORT, PICTURE, RESULT = "fit.json", "fit.png", "fit.nc"
 
@@ -128,7 +129,7 @@ def _write_table(part: Compared, path: Path) -> None:
     heads, columns = ["time [s]"], [part.time]
     for name, measured in part.measured.items():
         heads += [f"{name} measured [{part.units[name]}]", f"{name} run [{part.units[name]}]"]
-        columns += [measured, measured + part.differences[name]]
+        columns += [measured, part.run[name]]
     with atomic_write(path) as draft, open(draft, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(heads)

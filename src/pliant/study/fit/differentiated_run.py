@@ -45,6 +45,12 @@ class Runner:
         """Compute only these quantities from now on."""
         self._quantities = tuple(dict.fromkeys(one.quantity for one in series))
 
+    def watching(self, series: Series) -> Runner:
+        """A runner of the same runs that computes one quantity only."""
+        other = Runner(self.part, self._system, self.t_end, self.names, self._fixed, self._options)
+        other.watch([series])
+        return other
+
     def series_names(self) -> SeriesNames:
         """Names of the series that a run will have, known before any run."""
         compiled = compile_system(self._system, self._options.get("formulation", "articulated"), parameters=self._fixed or None)
@@ -66,6 +72,11 @@ class Runner:
         self.count += 2 * len(self.names) if isinstance(done, DifferencedSensitivities) else 0
         _require(done.result, values)
         return done
+
+    @property
+    def arguments(self) -> tuple[System, dict[str, float], dict[str, Any]]:
+        """Of its runs: the mechanism, the values of parameters that are not free, and the options of `simulate`."""
+        return self._system, dict(self._fixed), dict(self._options)
 
     def bounds(self, name: str) -> tuple[float | None, float | None]:
         """The parameter's own."""
@@ -126,6 +137,11 @@ class DifferentiatedRun:
         """Where derivatives do not exist and were replaced by finite differences of runs, and where those jump."""
         lost = tuple(f"{lost}; differences of runs replace derivatives from there" for lost in map(str, self._done.undefined))
         return (*self._done.warnings, *lost, *jumps(self._differences, self.result))
+
+    @property
+    def exact(self) -> bool:
+        """Whether no derivative is a difference of runs."""
+        return not (isinstance(self._done, DifferencedSensitivities) or self._done.undefined)
 
     def parameter(self, name: str) -> Differentiated:
         """The value of a free parameter."""
