@@ -89,14 +89,15 @@ def _length(fit: Fit) -> int:
 
 def _drawn(part: Compared, rows: int, random: np.random.Generator) -> Floats:
     """Residuals of an experiment in blocks drawn at random, difference by difference from the same rows."""
-    done = np.empty_like(part.residuals)
+    done, begins = np.empty_like(part.residuals), dict[int, NDArray[np.int64]]()
     for name in part.pieces:
         place = part.rows(name)
         own = part.residuals[place] - np.mean(part.residuals[place])
         count = own.size
         length = min(rows, count)
-        begins = random.integers(0, count - length + 1, -(-count // length))
-        done[place] = np.concatenate([own[b : b + length] for b in begins])[:count]
+        if count not in begins:
+            begins[count] = random.integers(0, count - length + 1, -(-count // length))
+        done[place] = np.concatenate([own[b : b + length] for b in begins[count].tolist()])[:count]
     return done
 
 

@@ -126,7 +126,7 @@ class Fit:
 
         return bootstrap_of(self, samples, block, seed, refit)
 
-    def posterior(self, walkers: int = 32, steps: int = 1000, seed: int = 0, prior: Any = None) -> Posterior:
+    def posterior(self, walkers: int = 64, steps: int = 1000, seed: int = 0, prior: Any = None) -> Posterior:
         """Samples of the values by ensemble MCMC (emcee); prior: its logarithm, a function of {name: value}; uniform by default."""
         from pliant.study.fit.posterior import posterior_of
 

@@ -23,6 +23,8 @@ FARTHEST = 100.0  # times the size of a parameter: if its profile is still open 
 OVER = 1.15  # of the limit: where the profile ends
 EXTEND = 3.0  # factor between steps that are too short
 FLAT = 0.1  # fraction of the limit that a flat profile does not reach
+CLOSER, BRACKET = 10, 0.01  # most runs for that, and the distance of the two about it, over that from the best value
+ALONG = 1e-3  # of a flat direction: a smaller part of it does not count
 CLOSED = 0.02  # of the limit, within which the end of an interval is found by a run
 
 
@@ -101,6 +103,7 @@ class _Walk:
 
         self._search, self._place = fit.search, fit.names.index(name)
         self._x = np.array([fit.values[one] for one in fit.names]) / fit.search.free.scales
+        self._flat, self._covariance = fit.flat, fit.covariance
         compared = fit.search.at(self._x)
         residuals = np.concatenate([part.residuals for part in compared])
         self._least, loss = fit.search.loss.total(residuals), fit.search.loss
@@ -146,22 +149,51 @@ class _Walk:
         return float(reach * np.clip(1.02 * np.sqrt(self.limit) / max(root, 1e-9), 1.05, EXTEND))
 
     def _closer(self, found: list[tuple[float, float]], near: Floats, sign: float) -> list[tuple[float, float]]:
-        """One more run at the end of the interval, if the last one went well beyond it."""
-        if len(found) < 2 or not (found[-1][1] > OVER * self.limit and found[-2][1] < self.limit * (1.0 - CLOSED)):
-            return found
-        excess, _ = self._excess(value := self.end(found, sign), near)
-        return found if excess is None else sorted([*found, (value, excess)], key=lambda one: sign * one[0])
+        """More runs at the end of the interval, if the last one went well beyond it: by the straight root, or in the middle."""
+        for k in range(CLOSER):
+            beyond = next((n for n, (_, excess) in enumerate(found) if excess > self.limit), None)
+            if beyond is None:
+                break
+            inner, outer = found[beyond - 1] if beyond else (self.best, 0.0), found[beyond]
+            close = abs(outer[0] - inner[0]) < BRACKET * abs(outer[0] - self.best)
+            if close or min(abs(one[1] - self.limit) for one in (inner, outer)) < CLOSED * self.limit:
+                break
+            value = 0.5 * (inner[0] + outer[0]) if k % 2 else self.end(found, sign)
+            excess, near = self._excess(value, near)
+            if excess is None:
+                break
+            found = sorted([*found, (value, excess)], key=lambda one: sign * one[0])
+        return found
 
     def _excess(self, value: float, near: Floats) -> tuple[float | None, Floats]:
-        start = near.copy()
-        start[self._place] = value / self._scale
         try:
+            start = self._start(value, near)
             x = self._search.run(start, CLOSELY, [self._place]) if start.size > 1 else start
-            total = self._search.loss.total(np.concatenate([part.residuals for part in self._search.at(x)]))
+            total = self._total(x)
         except SolveError as trouble:
             self.failed.append(str(trouble))
             return None, near
         return max((total - self._least) / self._variance, 0.0), x
+
+    def _start(self, value: float, near: Floats) -> Floats:
+        """Where the other values are expected, if that fits better than where they were: as the covariance, or a flat direction, has it."""
+        start = near.copy()
+        start[self._place] = value / self._scale
+        moved = np.clip(self._expected(value), *self._search.free.bounds)
+        return moved if self._total(moved) < self._total(start) else start
+
+    def _expected(self, value: float) -> Floats:
+        k, scales = self._place, self._search.free.scales
+        flat = self._flat[np.argmax(np.abs(self._flat[:, k]))] if self._flat.size else np.zeros(self._x.size)
+        if abs(flat[k]) > ALONG * float(np.max(np.abs(flat))):
+            if value * self.best > 0.0:
+                return np.asarray(self._x * (value / self.best) ** (flat / flat[k]))
+            return np.asarray(self._x + flat / flat[k] * (value - self.best) / scales)
+        column = np.nan_to_num(self._covariance[:, k])
+        return np.asarray(self._x + (value - self.best) * column / (column[k] or 1.0) / scales)
+
+    def _total(self, x: Floats) -> float:
+        return self._search.loss.total(np.concatenate([part.residuals for part in self._search.at(x)]))
 
     def end(self, found: list[tuple[float, float]], sign: float) -> float:
         """Where the excess reaches the limit, its root being straight between points; infinite, or the bound, if it does not."""
@@ -172,6 +204,8 @@ class _Walk:
                 a, b = np.sqrt(before[1]), np.sqrt(excess)
                 return float(before[0] + (value - before[0]) * (goal - a) / (b - a))
             before = (value, excess)
+        if before[1] >= self.limit * (1.0 - 2.0 * CLOSED):  # the last point is as good as at the end
+            return float(self.best + (before[0] - self.best) * goal / np.sqrt(before[1]))
         bound = self._low if sign < 0.0 else self._high
         at_bound = before[0] == bound or self.best == bound
         return float(bound) if at_bound else sign * np.inf

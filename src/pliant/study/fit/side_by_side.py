@@ -15,6 +15,7 @@ from pliant.study.fit.experiment import Comparison
 from pliant.study.fit.search import Search
 
 Floats = NDArray[np.float64]
+MANY = 32  # members of one call from which lock-step is faster, if such calls are repeated
 TAKEN = {"method", "t_start", "formulation", "max_steps"}  # options that `ensemble` has too
 
 
@@ -24,6 +25,7 @@ class SideBySide:
     def __init__(self, search: Search) -> None:
         self._search = search
         self._alone = [_needs_simulate(comparison) for comparison in search.comparisons]
+        self._general = [False] * len(self._alone)  # whether lock-step has refused
         self.runs = 0
 
     @property
@@ -45,10 +47,12 @@ class SideBySide:
     def _of(self, number: int, x: Floats) -> Floats:
         comparison = self._search.comparisons[number]
         if not self._alone[number]:
-            try:
-                return self._together(number, x)
-            except ModelError as refused:  # a mechanism that no ensemble runs
-                self._alone[number] = str(refused)
+            for loop in ("lockstep", "auto") if x.shape[0] >= MANY and not self._general[number] else ("auto",):
+                try:
+                    return self._together(number, x, loop)
+                except ModelError as refused:  # a mechanism that lock-step, or no ensemble, runs
+                    self._general[number] = True
+                    self._alone[number] = str(refused) if loop == "auto" else ""
         rows = [self._one(number, row) for row in x]
         width = next((row.size for row in rows if row is not None), comparison.measured)
         return np.array([np.full(width, np.nan) if row is None else row for row in rows])
@@ -64,7 +68,7 @@ class SideBySide:
         columns = {one.column: result.values[one.series.quantity][(slice(None), *one.series.place)] for one in comparison.columns}
         return self._search.residuals_of(number, columns)
 
-    def _together(self, number: int, x: Floats) -> Floats:
+    def _together(self, number: int, x: Floats, loop: str) -> Floats:
         comparison = self._search.comparisons[number]
         system, fixed, options = comparison.runner.arguments
         values = [self._search.free.values(row) for row in x]
@@ -74,7 +78,7 @@ class SideBySide:
         done = ensemble(
             system, comparison.runner.t_end,
             parameters={**fixed, **{name: np.array([one[name] for one in values]) for name in names}},
-            starts=starts, rates=rates,
+            starts=starts, rates=rates, loop=loop,
             keep=[ValuesAt(comparison.time.tolist(), *dict.fromkeys(one.quantity for one in series))],
             **{name: value for name, value in options.items() if name in TAKEN},
         )  # fmt: skip
