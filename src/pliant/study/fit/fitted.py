@@ -39,7 +39,7 @@ NO_EFFECT = 1e-9  # fraction of the measured values: a parameter that changes th
 TINY = 1e-6  # fraction of a parameter's first size: a value below it is zero
 CLOSE_BY = 1.5  # times the least sum of squares: another minimum within it is named in a warning
 CORRELATED = 0.95  # correlation of two values beyond which they are named: the error of one is mostly made good by the other
-ONLY_TOGETHER = 0.3  # smallest share of a parameter in a direction for it to be named
+ONLY_TOGETHER = 0.01  # smallest share of a parameter in a direction: less is the error of derivatives
 AT_BOUND = 1e-6  # fraction of a parameter's size, or of its initial one: within this distance it counts as at its bound
 
 

@@ -16,7 +16,7 @@ from pliant.study.fit.side_by_side import SideBySide
 Floats = NDArray[np.float64]
 WIDE = 3.0  # times, and fraction of, the first value: the range of a parameter without bounds
 DECADES = 30.0  # ratio of positive bounds from which first values are spread evenly over their logarithm
-ROUNDS = 25  # of rough searches side by side
+ROUNDS = 15  # of rough searches side by side
 STEP = 1e-5  # of the differences that replace derivatives there, over a parameter's scale
 DAMPED, EASE, STIFFEN = 1e-2, 0.3, 4.0  # Levenberg's damping at first, and factors of it after a step that helps, or does not
 ENDED = 1e-5  # relative change of the sum of squares that ends a rough search

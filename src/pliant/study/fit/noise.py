@@ -145,4 +145,4 @@ class GivenCovariance:
             factor = np.linalg.cholesky(matrix[np.ix_(there, there)])
         except np.linalg.LinAlgError:
             raise ModelError.of("fit", f"noise {self.name!r}", "must be positive definite", "a matrix that is not") from None
-        return np.asarray(solve_triangular(factor, values, lower=True))
+        return np.asarray(solve_triangular(factor, values.reshape(values.shape[0], -1), lower=True).reshape(values.shape))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 WARM_UP = 0.25  # fraction of the steps that is left out
 LONG = 50.0  # autocorrelation times that a chain needs for intervals to be believed (Goodman and Weare; emcee's own rule)
+FEWEST = 20  # steps that tell an autocorrelation at all
 NARROW = 0.1  # of the standard errors: how far walkers begin from the best values, where there is no covariance
 MOST_SPREAD = 0.3  # of a value's size
 
@@ -78,7 +79,7 @@ def posterior_of(fit: Fit, walkers: int, steps: int, seed: int, prior: Callable[
     sampler.random_state = random.get_state()
     sampler.run_mcmc(start, steps, skip_initial_state_check=True)
     chain = sampler.get_chain() * fit.search.free.scales
-    times = sampler.get_autocorr_time(quiet=True, tol=0) if steps > 1 else np.full(width, np.nan)
+    times = sampler.get_autocorr_time(quiet=True, tol=0) if steps >= FEWEST else np.full(width, np.nan)
     kept = chain[int(WARM_UP * steps) :].reshape(-1, width)
     return Posterior(
         names=fit.names,
