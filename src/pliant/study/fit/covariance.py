@@ -1,14 +1,14 @@
 """How uncertain fitted values are: their covariance under independent noise, correlated noise, and differences between experiments.
 
-All of these are sandwiches A^-1 B A^-1 of slopes that a fit has: A is the curvature of the sum of squares (or of a robust loss), and
-B the covariance of its slope. They differ in B only.
+All of these are sandwiches A^-1 B A^-1 of slopes that a fit has: A is the curvature of the sum of squares (or of a robust loss),
+and B the covariance of its slope. They differ in B only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,7 +104,7 @@ def scatter_of(compared: Sequence[Compared], loss: Loss, slopes: Floats, kept: F
 def _between_experiments(compared: Sequence[Compared], scores: Floats, steep: Floats, seen: Floats) -> Floats:
     """By leaving out one experiment after the other, to first order: b_(-g) - b = -(A - A_g)^-1 s_g, the jackknife."""
     ends = np.cumsum([0, *(part.residuals.size for part in compared)])
-    places = [slice(a, b) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    places = [slice(a, b) for a, b in pairwise(ends.tolist())]
     whole = (seen * steep[:, None]).T @ seen
     moves = []
     for place in places:

@@ -55,7 +55,9 @@ class Design:
         names = list(self.before)
         columns = [max(len(name), 10) + 2 for name in names]
         lines = [f"{'candidate':<{wide}}{'gain':>9}" + "".join(f"{n:>{w}}" for n, w in zip(names, columns, strict=True))]
-        lines.append(f"{'(none)':<{wide}}{1.0:>9.3g}" + "".join(f"{self.before[n]:>{w}.3g}" for n, w in zip(names, columns, strict=True)))
+        lines.append(
+            f"{'(none)':<{wide}}{1.0:>9.3g}" + "".join(f"{self.before[n]:>{w}.3g}" for n, w in zip(names, columns, strict=True))
+        )
         for one in self.choices:
             numbers = one.problem and f"  {one.problem}"
             numbers = numbers or "".join(f"{one.standard_errors[n]:>{w}.3g}" for n, w in zip(names, columns, strict=True))
@@ -92,8 +94,8 @@ def design(
     if noise is not None:
         known = replace(known, noise=dict(noise))
     if choose not in (*WORDS, *known.names):
-        raise ModelError.of(PART, "choose", f"must be 'D', 'A' or one of {', '.join(known.names)}{did_you_mean(choose, known.names)}",
-                            choose)  # fmt: skip
+        rule = f"must be 'D', 'A' or one of {', '.join(known.names)}{did_you_mean(choose, known.names)}"
+        raise ModelError.of(PART, "choose", rule, choose)
     before = _errors(known.information, known.sizes)
     choices = [_judged(known, name, candidate, choose, before) for name, candidate in candidates.items()]
     named = dict(zip(known.names, before.tolist(), strict=True))
@@ -126,7 +128,9 @@ def _candidates(given: Any) -> dict[str, Mapping[str, Any]]:
             raise ModelError.of(PART, f"experiments {name!r}", f"must be a mapping of {', '.join(FIELDS)}", candidate)
         for field in candidate:
             if field not in (*FIELDS, "name"):
-                raise ModelError.of(PART, f"experiments {name!r}", f"may hold {', '.join(FIELDS)}{did_you_mean(field, FIELDS)}", field)
+                raise ModelError.of(
+                    PART, f"experiments {name!r}", f"may hold {', '.join(FIELDS)}{did_you_mean(field, FIELDS)}", field
+                )
     return dict(given)
 
 

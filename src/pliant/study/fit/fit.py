@@ -45,8 +45,8 @@ def fit(
     - weights: factors of the differences, by column: one number, or one for each time. By default each column is weighted by one
       over its scatter about the best fit.
     - guess: initial values by name; by default the parameters' own values.
-    - loss: "linear" (least squares); "huber" or "soft_l1" if some measurements are wrong: large differences count less. Their scale is
-      the scatter of most of the data.
+    - loss: "linear" (least squares); "huber" or "soft_l1" if some measurements are wrong: large differences count less. Their scale
+      is the scatter of most of the data.
     - noise: "white"; "ar": correlated from row to row, differences are whitened by an autoregressive model of what is left; or
       {column: covariance matrix of its rows, or a function of the times that returns it}. Whatever it is, intervals allow for the
       correlation that is left, and `intervals` says how.

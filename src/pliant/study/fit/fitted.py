@@ -300,12 +300,14 @@ def _hardly_determined(free: FreeParameters, values: Mapping[str, float], sizes:
         size = max(abs(value), TINY * sizes[k]) if free.low[k] >= 0.0 or free.high[k] <= 0.0 else sizes[k]
         if 2.0 * half > min(size, span):
             than = f"the span of its bounds, {span:.3g}" if span < size else "the value itself"
-            found[name] = f"{value:.3g} +- {half:.3g}{f' {unit}' if unit else ''}; its 95 % confidence interval is wider than {than}"
+            found[name] = (
+                f"{value:.3g} +- {half:.3g}{f' {unit}' if unit else ''}; its 95 % confidence interval is wider than {than}"
+            )
     return found
 
 
 def _in_practice(free: FreeParameters, values: Mapping[str, float], sizes: Floats, half_widths: Floats) -> dict[str, str]:
-    """Values of which these data do not even tell the size: their 95 % interval reaches from nothing, or less, to twice the value."""
+    """Values of which these data do not even tell the size: their 95 % interval reaches from nothing to twice the value."""
     found = {}
     for k, name in enumerate(free.names):
         near_zero = free.low[k] < 0.0 < free.high[k] or abs(values[name]) < AT_BOUND * sizes[k]
@@ -327,7 +329,9 @@ def _of_patterns(scatter: Scatter) -> list[str]:
 def _pattern_words(pattern: Pattern, scatter: Scatter) -> str:
     names, r = " and ".join(pattern.names), f"is {pattern.correlation:.2f}, and noise rarely exceeds {pattern.rarely:.2f}"
     one = len(pattern.names) == 1
-    what = "follow a pattern: their correlation from row to row" if one else "resemble each other: their correlation at the same row"
+    what = (
+        "follow a pattern: their correlation from row to row" if one else "resemble each other: their correlation at the same row"
+    )
     ratios = scatter.ratios[np.isfinite(scatter.ratios)]
     factor = f" (a factor of {np.max(ratios):.2g})" if scatter.kind != "independent" and ratios.size else ""
     return (

@@ -58,7 +58,7 @@ def _whole(vector: Floats | None) -> Ints | None:
     for factor in range(1, LARGEST + 1):
         scaled = factor * vector
         whole = np.round(scaled)
-        if np.max(np.abs(scaled - whole)) < WHOLE * factor and 1 <= np.min(np.abs(whole)) and np.max(np.abs(whole)) <= LARGEST:
+        if np.max(np.abs(scaled - whole)) < WHOLE * factor and np.min(np.abs(whole)) >= 1 and np.max(np.abs(whole)) <= LARGEST:
             return whole.astype(np.int64)
     return None
 
@@ -76,7 +76,9 @@ def product(names: Sequence[str], exponents: Ints) -> str:
 def total(names: Sequence[str], factors: Ints) -> str:
     """K1 + K2, 2 a - b."""
     terms = [
-        (f"{'-' if f < 0 else '+'}", name if abs(f) == 1 else f"{abs(f)} {name}") for name, f in zip(names, factors.tolist(), strict=True) if f
+        (f"{'-' if f < 0 else '+'}", name if abs(f) == 1 else f"{abs(f)} {name}")
+        for name, f in zip(names, factors.tolist(), strict=True)
+        if f
     ]
     first = terms[0][1] if terms[0][0] == "+" else f"-{terms[0][1]}"
     return " ".join([first, *(f"{sign} {term}" for sign, term in terms[1:])])

@@ -145,5 +145,3 @@ def _grouped(x: Floats, losses: Floats, near: Floats) -> list[tuple[Floats, int]
         else:
             groups.append((x[k], 1))
     return groups
-
-

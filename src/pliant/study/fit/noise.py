@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -88,7 +89,7 @@ def _times(bands: Floats, values: Floats) -> Floats:
 
 
 def autocovariances(pieces: Sequence[Floats], count: int) -> Floats:
-    """The mean of products of rows 0, 1, ... apart within pieces, over the number of all rows (so that they are positive definite)."""
+    """The mean of products of rows 0, 1, ... apart within pieces, over the number of all rows: positive definite."""
     rows = max(sum(piece.size for piece in pieces), 1)
     return np.array([sum(float(p[k:] @ p[: p.size - k]) for p in pieces if p.size > k) / rows for k in range(count)])
 
@@ -124,7 +125,7 @@ def pieces_of(time: Floats, there: NDArray[np.bool_]) -> list[slice]:
     apart = np.diff(times)
     cuts = np.flatnonzero((np.diff(rows) > 1) | (apart > GAP * np.median(apart))) + 1
     ends = [0, *cuts.tolist(), rows.size]
-    return [slice(a, b) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    return [slice(a, b) for a, b in pairwise(ends)]
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,9 @@ class Posterior:
         width = max(len(name) for name in (*self.names, "parameter")) + 2
         lines = [f"{'parameter':<{width}}{'median':>16}{'deviation':>14}   95 % credible"]
         for name, (low, high) in self.credible().items():
-            lines.append(f"{name:<{width}}{self.medians[name]:>16.8g}{self.standard_deviations[name]:>14.3g}   {low:.8g} to {high:.8g}")
+            lines.append(
+                f"{name:<{width}}{self.medians[name]:>16.8g}{self.standard_deviations[name]:>14.3g}   {low:.8g} to {high:.8g}"
+            )
         lines.append(f"{self.samples.shape[0]} samples, {self.runs} runs, {100.0 * self.acceptance:.0f} % accepted; {self.assumed}")
         return "\n".join([*lines, *(f"warning: {sentence}" for sentence in self.warnings)])
 

@@ -46,7 +46,7 @@ class Profile:
 
     @property
     def shape(self) -> str:
-        """"closed", "open below", "open above", "open" or "flat"."""
+        """ "closed", "open below", "open above", "open" or "flat"."""
         low, high = (not np.isfinite(end) or at for end, at in zip(self.interval, self.at_bound, strict=True))
         if low and high and float(np.max(self.excess)) < FLAT * self.limit:
             return "flat"
@@ -176,7 +176,7 @@ class _Walk:
         return max((total - self._least) / self._variance, 0.0), x
 
     def _start(self, value: float, near: Floats) -> Floats:
-        """Where the other values are expected, if that fits better than where they were: as the covariance, or a flat direction, has it."""
+        """Where the other values are expected by the covariance or a flat direction, if that fits better than where they were."""
         start = near.copy()
         start[self._place] = value / self._scale
         moved = np.clip(self._expected(value), *self._search.free.bounds)

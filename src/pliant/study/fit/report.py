@@ -54,7 +54,8 @@ def page_of(fit: Fit, title: str = "") -> str:
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{name}</title>'
         f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{style}</style></head>\n'
-        f'<body><header><h1>{name}</h1></header><nav aria-label="Contents"><ul>{links}</ul></nav><main>{body}</main></body></html>\n'
+        f'<body><header><h1>{name}</h1></header><nav aria-label="Contents"><ul>{links}</ul></nav>'
+        f"<main>{body}</main></body></html>\n"
     )
 
 
@@ -88,8 +89,9 @@ def _data(fit: Fit) -> str:
     ]
     noise = [(column, f"{size:.4g}", _unit(fit, column)) for column, size in fit.noise.items()]
     shown = len(fit.noise) <= MOST_ROWS
-    picture = _picture(fit.plot(), "Measured data and the fitted run over time, their differences, and how these are spread. "
-                       + "; ".join(f"root mean square of {c}: {size} {unit}" for c, size, unit in noise)) if shown else ""  # fmt: skip
+    words = "Measured data and the fitted run over time, their differences, and how these are spread. "
+    words += "; ".join(f"root mean square of {c}: {size} {unit}" for c, size, unit in noise)
+    picture = _picture(fit.plot(), words) if shown else ""
     left_out = "" if shown else f"<p>{len(fit.noise)} columns: too many to draw; see <code>fit.plot()</code>.</p>"
     return (
         f"<p>Model: {html.escape(fit.result.name)}.</p>{_table(heads, rows, 'Experiments', words=2)}{picture}{left_out}"
@@ -98,7 +100,7 @@ def _data(fit: Fit) -> str:
 
 
 def _values(fit: Fit) -> str:
-    heads = ("parameter", "value", "standard error", "95 % interval", "unit", "against independent noise")
+    heads = ("parameter", "value", "standard error", "95 % interval", "unit", "width against independent noise")
     intervals = fit.confidence()
     rows = []
     for name in fit.names:
@@ -107,7 +109,7 @@ def _values(fit: Fit) -> str:
         interval = "not determined" if lost else f"{low:.6g} to {high:.6g}"
         ratio = fit.inflation[name]
         rows.append((name, f"{fit.values[name]:.8g}", "" if lost else f"{fit.standard_errors[name]:.3g}", interval, fit.units[name],
-                     f"{ratio:.3g} times as wide" if math.isfinite(ratio) else ""))  # fmt: skip
+                     f"{ratio:.3g} times" if math.isfinite(ratio) else ""))  # fmt: skip
     pairs = [f"{one} and {other} are correlated: {r:+.4f}" for (one, other), r in fit.correlated.items()]
     minima = [("best" if not k else f"{k + 1}", f"{one.ratio:.5g}", str(one.starts),
                ", ".join(f"{n} = {v:.5g}" for n, v in one.values.items())) for k, one in enumerate(fit.minima)]  # fmt: skip
@@ -131,8 +133,8 @@ def _correlation(fit: Fit) -> str:
     from pliant.show.plot.fits import fit_correlation
 
     rows = [
-        (" and ".join(one.names), "row to row" if len(one.names) == 1 else "same row", f"{one.correlation:+.3f}", f"{one.rarely:.3f}",
-         "yes" if one.found else "no")
+        (" and ".join(one.names), "row to row" if len(one.names) == 1 else "same row", f"{one.correlation:+.3f}",
+         f"{one.rarely:.3f}", "yes" if one.found else "no")
         for one in fit.scatter.patterns
         if len(one.names) == 1 or one.found
     ]  # fmt: skip
@@ -150,7 +152,7 @@ def _correlation(fit: Fit) -> str:
 def _assumed(fit: Fit) -> str:
     whitened = "; whitened by an autoregressive model before they were compared" if fit.search.noise_models else ""
     _, fixed, options = fit.search.comparisons[0].runner.arguments
-    held = {name: value for name, value in fit.result.parameters.items() if name not in fit.names}
+    held = {name: value for name, value in {**fit.result.parameters, **fixed}.items() if name not in fit.names}
     known = [name for name in ("method", "formulation", "t_start", "start") if options.get(name) is not None]
     targets = {t.name: t for group in fit.search.targets for t in group}
     kinds = [f"{name}: compared by the rotation between run and data" for name, t in targets.items() if len(t.columns) == 4]
@@ -164,7 +166,7 @@ def _assumed(fit: Fit) -> str:
             else "Derivatives are differences of runs, in part at least.",
             "The model is right apart from the parameters found: an error of the model is in no interval.",
             *kinds,
-            *([f"Not free: {', '.join(f'{name} = {value:.6g}' for name, value in {**held, **fixed}.items())}."] if held or fixed else []),
+            *([f"Not free: {', '.join(f'{name} = {value:.6g}' for name, value in held.items())}."] if held else []),
             *[f"{name}: {options[name]}" for name in known],
         ]
     )  # fmt: skip
@@ -202,7 +204,8 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], caption: str, wo
         + "</tr>"
         for row in rows
     )
-    return f'<div class="wide"><table><caption>{html.escape(caption)}</caption><thead><tr>{top}</tr></thead><tbody>{lines}</tbody></table></div>'
+    table = f"<caption>{html.escape(caption)}</caption><thead><tr>{top}</tr></thead><tbody>{lines}</tbody>"
+    return f'<div class="wide"><table>{table}</table></div>'
 
 
 def _side(column: int, words: int) -> str:

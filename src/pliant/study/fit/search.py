@@ -140,7 +140,9 @@ class Search:
         known = dict.fromkeys(target.name for target in self._all)
         for name in noise:
             if name not in known:
-                raise ModelError.of("fit", "noise", f"must name columns in use: {', '.join(known)}{did_you_mean(name, known)}", name)
+                raise ModelError.of(
+                    "fit", "noise", f"must name columns in use: {', '.join(known)}{did_you_mean(name, known)}", name
+                )
         return {name: GivenCovariance(name, given) for name, given in noise.items()}
 
     def _weigh_by_scatter(self, x: Floats) -> None:

@@ -1,4 +1,4 @@
-"""Residuals of a fit at many values at once: an ensemble runs them side by side, without derivatives; what it cannot run, `simulate`."""
+"""Residuals of a fit at many values at once, without derivatives: by an ensemble or, where none can run them, by `simulate`."""
 
 from __future__ import annotations
 
@@ -86,7 +86,9 @@ class SideBySide:
         numbers = {name: np.asarray(done[name].values) for name in {one.quantity for one in series}}
         rows = []
         for member in range(x.shape[0]):
-            columns = {one.column: numbers[one.series.quantity][(member, slice(None), *one.series.place)] for one in comparison.columns}
+            columns = {
+                one.column: numbers[one.series.quantity][(member, slice(None), *one.series.place)] for one in comparison.columns
+            }
             left = self._search.residuals_of(number, columns)
             rows.append(left if ok[member] else np.full(left.size, np.nan))
         return np.array(rows)
@@ -95,7 +97,11 @@ class SideBySide:
 def _needs_simulate(comparison: Comparison) -> str:
     """Why an ensemble cannot run an experiment; empty if it can."""
     _, _, options = comparison.runner.arguments
-    others = {name for name, value in options.items() if value is not None} - TAKEN - {"save", "start", "max_seconds", "progress", "cache"}
+    others = (
+        {name for name, value in options.items() if value is not None}
+        - TAKEN
+        - {"save", "start", "max_seconds", "progress", "cache"}
+    )
     if others:
         return f"an ensemble does not take {', '.join(sorted(others))}"
     start: Any = options.get("start")

@@ -66,7 +66,7 @@ class WrappedAngle(Target):
 
 @dataclass(frozen=True)
 class Rotation(Target):
-    """An orientation, measured as a quaternion (w, x, y, z): compared by the vector of the rotation between, in axes of the body."""
+    """An orientation, measured as a quaternion (w, x, y, z): compared by the vector of the rotation between, in body axes."""
 
     @cached_property
     def measured(self) -> Floats:
