@@ -366,6 +366,8 @@ def _scatter(names: Names) -> dict[str, tuple[Any, Any]]:
 
 
 DRAWINGS: dict[str, Drawing] = {
+    "identifiability": lambda n: n["vague"].identifiability.plot(),
+    "fit-reports": lambda n: n["found"].bands("arm.angle").plot(),
     "guide": snapshots(0.0, 0.25, 0.5, scale=5.0),
     "units": _frame_of_a_beam,
     "sections": _sections,

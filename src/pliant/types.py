@@ -42,16 +42,26 @@ from pliant.scalar import ArrayOf, Numbers
 from pliant.study.derivatives.differentiated import Differentiated
 from pliant.study.derivatives.run_derivatives import ContactDerivative, EventDerivative, LedgerDerivative
 from pliant.study.derivatives.saltation import Undefined
+from pliant.study.fit.bands import Bands
+from pliant.study.fit.bootstrap import Bootstrap
 from pliant.study.fit.compared import Compared
+from pliant.study.fit.covariance import Pattern, Scatter
+from pliant.study.fit.design import Choice, Design
 from pliant.study.fit.differentiated_run import DifferentiatedContact, DifferentiatedRun
+from pliant.study.fit.identifiability import Combination, Direction, Identifiability
+from pliant.study.fit.multistart import Minimum
+from pliant.study.fit.posterior import Posterior
+from pliant.study.fit.profile import Profile
 
 __all__ = [
-    "Accelerations", "AnySystem", "ArrayOf", "Axis", "Body", "BodyDrawing", "BodyHandle", "BristleLaw", "Closure",
-    "Compared", "Condition", "ContactDerivative", "ContactDrawing", "ContactPair", "ContactRecord", "ContactTable",
-    "CutJoint", "Differentiated", "DifferentiatedContact", "DifferentiatedRun", "Drawing", "Drive", "Efforts", "Equations",
-    "EventDerivative", "EventRecord", "Every", "Expression", "Extremes", "Field", "FinalState", "FramePath",
-    "FrequencyResponse", "FrictionLaw", "Group", "InverseProblem", "Joint", "LedgerDerivative", "Length", "Link", "Method",
-    "Model", "Motion", "MotorDrive", "MovedMechanism", "NaturalModes", "NormalLaw", "NotebookPage", "Number", "Numbers",
-    "Observation", "OngoingContact", "OperatingPoint", "OwnState", "PointForce", "PointMoment", "Reaction", "RestingContact",
-    "RunSettings", "Sampled", "SavedRun", "SegmentedBeam", "Strut", "Symbolic", "Undefined", "Vector",
+    "Accelerations", "AnySystem", "ArrayOf", "Axis", "Bands", "Body", "BodyDrawing", "BodyHandle", "Bootstrap", "BristleLaw",
+    "Choice", "Closure", "Combination", "Compared", "Condition", "ContactDerivative", "ContactDrawing", "ContactPair",
+    "ContactRecord", "ContactTable", "CutJoint", "Design", "Differentiated", "DifferentiatedContact", "DifferentiatedRun",
+    "Direction", "Drawing", "Drive", "Efforts", "Equations", "EventDerivative", "EventRecord", "Every", "Expression",
+    "Extremes", "Field", "FinalState", "FramePath", "FrequencyResponse", "FrictionLaw", "Group", "Identifiability",
+    "InverseProblem", "Joint", "LedgerDerivative", "Length", "Link", "Method", "Minimum", "Model", "Motion", "MotorDrive",
+    "MovedMechanism", "NaturalModes", "NormalLaw", "NotebookPage", "Number", "Numbers", "Observation", "OngoingContact",
+    "OperatingPoint", "OwnState", "Pattern", "PointForce", "PointMoment", "Posterior", "Profile", "Reaction",
+    "RestingContact", "RunSettings", "Sampled", "SavedRun", "Scatter", "SegmentedBeam", "Strut", "Symbolic", "Undefined",
+    "Vector",
 ]  # fmt: skip

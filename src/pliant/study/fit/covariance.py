@@ -79,7 +79,7 @@ def scatter_of(compared: Sequence[Compared], loss: Loss, slopes: Floats, kept: F
     scores, steep = loss.score(residuals), loss.steepness(residuals)
     seen = slopes @ kept.T
     freedom = max(residuals.size - kept.shape[0], 1)
-    curvature = np.linalg.pinv((seen * (float(np.mean(steep)) if loss.name != "linear" else 1.0)).T @ seen)
+    curvature: Floats = np.linalg.pinv((seen * (float(np.mean(steep)) if loss.name != "linear" else 1.0)).T @ seen)
     mean = float(scores @ scores) / freedom
 
     def spread(b: Floats) -> Floats:
@@ -191,7 +191,7 @@ class _Series:
     def freedom(self, values: int) -> float:
         """As many values as there are independent ones in the noise, less those fitted."""
         independent = sum(self._rows[name] / max(model.inflation, 1.0) for name, model in self.models.items())
-        return max(independent - values, 2.0)
+        return float(max(independent - values, 2.0))
 
 
 def patterns_of(compared: Sequence[Compared]) -> list[Pattern]:
