@@ -50,18 +50,20 @@ from pliant.study.fit.design import Choice, Design
 from pliant.study.fit.differentiated_run import DifferentiatedContact, DifferentiatedRun
 from pliant.study.fit.identifiability import Combination, Direction, Identifiability
 from pliant.study.fit.multistart import Minimum
+from pliant.study.fit.noise import Autoregression
 from pliant.study.fit.posterior import Posterior
 from pliant.study.fit.profile import Profile
+from pliant.study.fit.search import Search
 
 __all__ = [
-    "Accelerations", "AnySystem", "ArrayOf", "Axis", "Bands", "Body", "BodyDrawing", "BodyHandle", "Bootstrap", "BristleLaw",
-    "Choice", "Closure", "Combination", "Compared", "Condition", "ContactDerivative", "ContactDrawing", "ContactPair",
-    "ContactRecord", "ContactTable", "CutJoint", "Design", "Differentiated", "DifferentiatedContact", "DifferentiatedRun",
-    "Direction", "Drawing", "Drive", "Efforts", "Equations", "EventDerivative", "EventRecord", "Every", "Expression",
-    "Extremes", "Field", "FinalState", "FramePath", "FrequencyResponse", "FrictionLaw", "Group", "Identifiability",
-    "InverseProblem", "Joint", "LedgerDerivative", "Length", "Link", "Method", "Minimum", "Model", "Motion", "MotorDrive",
-    "MovedMechanism", "NaturalModes", "NormalLaw", "NotebookPage", "Number", "Numbers", "Observation", "OngoingContact",
-    "OperatingPoint", "OwnState", "Pattern", "PointForce", "PointMoment", "Posterior", "Profile", "Reaction",
-    "RestingContact", "RunSettings", "Sampled", "SavedRun", "Scatter", "SegmentedBeam", "Strut", "Symbolic", "Undefined",
-    "Vector",
+    "Accelerations", "AnySystem", "ArrayOf", "Autoregression", "Axis", "Bands", "Body", "BodyDrawing", "BodyHandle",
+    "Bootstrap", "BristleLaw", "Choice", "Closure", "Combination", "Compared", "Condition", "ContactDerivative",
+    "ContactDrawing", "ContactPair", "ContactRecord", "ContactTable", "CutJoint", "Design", "Differentiated",
+    "DifferentiatedContact", "DifferentiatedRun", "Direction", "Drawing", "Drive", "Efforts", "Equations", "EventDerivative",
+    "EventRecord", "Every", "Expression", "Extremes", "Field", "FinalState", "FramePath", "FrequencyResponse", "FrictionLaw",
+    "Group", "Identifiability", "InverseProblem", "Joint", "LedgerDerivative", "Length", "Link", "Method", "Minimum", "Model",
+    "Motion", "MotorDrive", "MovedMechanism", "NaturalModes", "NormalLaw", "NotebookPage", "Number", "Numbers", "Observation",
+    "OngoingContact", "OperatingPoint", "OwnState", "Pattern", "PointForce", "PointMoment", "Posterior", "Profile",
+    "Reaction", "RestingContact", "RunSettings", "Sampled", "SavedRun", "Scatter", "Search", "SegmentedBeam", "Strut",
+    "Symbolic", "Undefined", "Vector",
 ]  # fmt: skip

@@ -32,6 +32,7 @@ class Bootstrap:
 
     @property
     def standard_errors(self) -> dict[str, float]:
+        """The standard deviations of the samples."""
         return dict(zip(self.names, np.std(self.samples, axis=0, ddof=1).tolist(), strict=True))
 
     def confidence(self, level: float = 0.95) -> dict[str, tuple[float, float]]:

@@ -36,6 +36,7 @@ class Pattern:
 
     @property
     def found(self) -> bool:
+        """Whether the correlation is more than chance."""
         return abs(self.correlation) > self.rarely
 
 
@@ -53,6 +54,7 @@ class Scatter:
 
     @property
     def words(self) -> str:
+        """What the intervals assume, and why."""
         found = max((p for p in self.patterns if p.found), key=lambda p: abs(p.correlation), default=None)
         why = f"differences are correlated ({found.correlation:.2f} {_between(found)})" if found else "differences are correlated"
         match self.kind:
@@ -90,7 +92,7 @@ def scatter_of(compared: Sequence[Compared], loss: Loss, slopes: Floats, kept: F
     alone = Scatter("independent", independent, freedom, independent, len(compared), patterns)
     if residuals.size <= kept.shape[0] + 1 or not kept.size or not _is_noise(compared):
         return alone
-    series = _Series(compared, scores, seen, curvature, float(np.mean(steep)))
+    series = _Series(compared, scores, np.asarray(seen), curvature, float(np.mean(steep)))
     correlated = any(pattern.found for pattern in patterns) or any(model.order for model in series.models.values())
     if not correlated:
         return alone
@@ -191,7 +193,7 @@ class _Series:
     def freedom(self, values: int) -> float:
         """As many values as there are independent ones in the noise, less those fitted."""
         independent = sum(self._rows[name] / max(model.inflation, 1.0) for name, model in self.models.items())
-        return float(max(independent - values, 2.0))
+        return max(float(independent) - values, 2.0)
 
 
 def patterns_of(compared: Sequence[Compared]) -> list[Pattern]:

@@ -48,6 +48,7 @@ class Design:
 
     @property
     def best(self) -> Choice:
+        """The first candidate."""
         return self.choices[0]
 
     def __str__(self) -> str:

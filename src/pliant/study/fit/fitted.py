@@ -345,7 +345,7 @@ def _of_minima(minima: Sequence[Minimum]) -> list[str]:
     return [f"another minimum is nearly as good: {one}" for one in found]
 
 
-def _standard_errors_within(level: float, degrees_of_freedom: int) -> float:
+def _standard_errors_within(level: float, degrees_of_freedom: float) -> float:
     """Half the width of a confidence interval over the standard error, by Student's distribution."""
     from scipy.stats import t
 

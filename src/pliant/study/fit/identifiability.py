@@ -200,7 +200,7 @@ def _better_together(fit: Fit, values: Floats) -> list[Combination]:
             continue
         relative = fit.covariance[np.ix_(k, k)] / np.outer(values[k], values[k])
         powers = [np.array(p) for p in every(range(1, POWERS.stop), POWERS) if p[1] != 0 and np.gcd(*p) == 1]
-        errors = [float(np.sqrt(max(p @ relative @ p, 0.0))) / np.linalg.norm(p) for p in powers]
+        errors = [float(np.sqrt(max(p @ relative @ p, 0.0)) / np.linalg.norm(p)) for p in powers]
         best, alone = int(np.argmin(errors)), np.sqrt(np.diag(relative))
         if BETTER * errors[best] < np.min(alone):
             error = errors[best] * float(np.linalg.norm(powers[best]))

@@ -87,7 +87,7 @@ def spread(free: FreeParameters, count: int, seed: int) -> Floats:
         low, high = min(low, begin), max(high, begin)
         over = unit[:, k]
         found[:, k] = low * (high / low) ** over if low > 0.0 and high > DECADES * low else low + (high - low) * over
-    return found
+    return np.asarray(found)
 
 
 def _down(together: SideBySide, x: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats]:

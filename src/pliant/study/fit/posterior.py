@@ -40,10 +40,12 @@ class Posterior:
 
     @property
     def medians(self) -> dict[str, float]:
+        """The medians of the samples."""
         return dict(zip(self.names, np.median(self.samples, axis=0).tolist(), strict=True))
 
     @property
     def standard_deviations(self) -> dict[str, float]:
+        """Of the samples."""
         return dict(zip(self.names, np.std(self.samples, axis=0, ddof=1).tolist(), strict=True))
 
     def credible(self, level: float = 0.95) -> dict[str, tuple[float, float]]:

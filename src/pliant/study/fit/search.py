@@ -178,6 +178,7 @@ class Search:
 
     @property
     def noise_models(self) -> Mapping[str, Autoregression]:
+        """The models by which differences are whitened, if they are."""
         return dict(self._models)
 
     # ---- runs and what they leave

@@ -19,6 +19,10 @@ MANY = 32  # members of one call from which lock-step is faster, if such calls a
 TAKEN = {"method", "t_start", "formulation", "max_steps"}  # options that `ensemble` has too
 
 
+def _at(values: Any, *place: Any) -> Floats:
+    return np.asarray(values[place])
+
+
 class SideBySide:
     """Residuals at many values; rows of values whose run fails are nan."""
 
@@ -65,7 +69,9 @@ class SideBySide:
             return None
         if result.time.size != comparison.time.size:
             return None
-        columns = {one.column: result.values[one.series.quantity][(slice(None), *one.series.place)] for one in comparison.columns}
+        columns = {
+            one.column: _at(result.values[one.series.quantity], slice(None), *one.series.place) for one in comparison.columns
+        }
         return self._search.residuals_of(number, columns)
 
     def _together(self, number: int, x: Floats, loop: str) -> Floats:
@@ -87,7 +93,7 @@ class SideBySide:
         rows = []
         for member in range(x.shape[0]):
             columns = {
-                one.column: numbers[one.series.quantity][(member, slice(None), *one.series.place)] for one in comparison.columns
+                one.column: _at(numbers[one.series.quantity], member, slice(None), *one.series.place) for one in comparison.columns
             }
             left = self._search.residuals_of(number, columns)
             rows.append(left if ok[member] else np.full(left.size, np.nan))

@@ -36,7 +36,8 @@ class Target:
     @cached_property
     def there(self) -> NDArray[np.bool_]:
         """At which rows there is a measurement."""
-        return np.all([np.isfinite(column.values) for column in self.columns], axis=0)
+        there: NDArray[np.bool_] = np.all([np.isfinite(column.values) for column in self.columns], axis=0)
+        return there
 
     @cached_property
     def size(self) -> Floats:
@@ -97,7 +98,7 @@ class Rotation(Target):
         by_s = np.where(s < SMALL, -4.0 / (3.0 * np.maximum(w, SMALL) ** 3), (2.0 * w / (w * w + s * s) - k) / safe**2)  # dk/ds / s
         by_w = -2.0 / (w * w + s * s)
         rate = by_s * along + by_w * moved[..., 0]
-        return np.moveaxis(k[:, None] * moved[..., 1:] + rate[..., None] * v[:, None, :], 1, 2)
+        return np.asarray(np.moveaxis(k[:, None] * moved[..., 1:] + rate[..., None] * v[:, None, :], 1, 2))
 
 
 def _conjugate(q: Floats) -> Floats:
@@ -121,7 +122,8 @@ def _angle_over_sine(q: Floats) -> Floats:
     """The angle of a rotation over the length of its quaternion's vector; 2/w (1 - s^2/(3 w^2)) near zero."""
     w, s = q[..., :1], np.linalg.norm(q[..., 1:], axis=-1, keepdims=True)
     near = np.maximum(w, SMALL)
-    return np.where(s < SMALL, 2.0 / near * (1.0 - s * s / (3.0 * near * near)), 2.0 * np.arctan2(s, w) / np.maximum(s, SMALL))
+    series = 2.0 / near * (1.0 - s * s / (3.0 * near * near))
+    return np.asarray(np.where(s < SMALL, series, 2.0 * np.arctan2(s, w) / np.maximum(s, SMALL)))
 
 
 def targets_of(columns: Sequence[Column]) -> tuple[Target, ...]:
