@@ -81,7 +81,7 @@ def scatter_of(compared: Sequence[Compared], loss: Loss, slopes: Floats, kept: F
     scores, steep = loss.score(residuals), loss.steepness(residuals)
     seen = slopes @ kept.T
     freedom = max(residuals.size - kept.shape[0], 1)
-    curvature: Floats = np.linalg.pinv((seen * (float(np.mean(steep)) if loss.name != "linear" else 1.0)).T @ seen)
+    curvature = np.linalg.pinv((seen * (float(np.mean(steep)) if loss.name != "linear" else 1.0)).T @ seen)
     mean = float(scores @ scores) / freedom
 
     def spread(b: Floats) -> Floats:
@@ -92,7 +92,7 @@ def scatter_of(compared: Sequence[Compared], loss: Loss, slopes: Floats, kept: F
     alone = Scatter("independent", independent, freedom, independent, len(compared), patterns)
     if residuals.size <= kept.shape[0] + 1 or not kept.size or not _is_noise(compared):
         return alone
-    series = _Series(compared, scores, np.asarray(seen), curvature, float(np.mean(steep)))
+    series = _Series(compared, scores, np.asarray(seen), np.asarray(curvature, dtype=np.float64), float(np.mean(steep)))
     correlated = any(pattern.found for pattern in patterns) or any(model.order for model in series.models.values())
     if not correlated:
         return alone

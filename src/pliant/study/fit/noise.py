@@ -29,6 +29,7 @@ class Autoregression:
 
     @property
     def order(self) -> int:
+        """The number of coefficients."""
         return int(self.coefficients.size)
 
     @property

@@ -102,7 +102,7 @@ class Rotation(Target):
 
 
 def _conjugate(q: Floats) -> Floats:
-    return q * np.array([1.0, -1.0, -1.0, -1.0])
+    return np.asarray(q * np.array([1.0, -1.0, -1.0, -1.0]))
 
 
 def _product(a: Floats, b: Floats) -> Floats:
