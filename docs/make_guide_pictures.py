@@ -386,7 +386,16 @@ def _scatter(names: Names) -> dict[str, tuple[Any, Any]]:
     return {"stones": (names["heights"], names["drops"].q_end.sel(coordinate="stone.x").values)}
 
 
+def _bands(names: Names) -> Any:
+    """The end of the swing, where the bands are wide enough to be seen."""
+    made = names["found"].bands("arm.angle").plot()
+    made.axes[0].set(xlim=(3.3, 4.0), ylim=(-1.83, -1.36))
+    return made
+
+
 DRAWINGS: dict[str, Drawing] = {
+    "identifiability": lambda n: n["vague"].identifiability.plot(),
+    "fit-reports": _bands,
     "guide": snapshots(0.0, 0.25, 0.5, scale=5.0),
     "units": _frame_of_a_beam,
     "sections": _sections,

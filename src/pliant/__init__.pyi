@@ -165,6 +165,7 @@ from pliant.scalar import (
 from pliant.show import animation, player, plot
 from pliant.study.derivatives.run_derivatives import Sensitivities
 from pliant.study.derivatives.sensitivities import sensitivities
+from pliant.study.fit.design import design
 from pliant.study.fit.experiment import Experiment
 from pliant.study.fit.fit import fit
 from pliant.study.fit.fitted import Fit
@@ -341,6 +342,7 @@ __all__ = [
     "count_operations",
     "deg",
     "denoc",
+    "design",
     "dump_model",
     "elastic_link",
     "ensemble",

@@ -45,16 +45,28 @@ from pliant.scalar import ArrayOf, Numbers
 from pliant.study.derivatives.differentiated import Differentiated
 from pliant.study.derivatives.run_derivatives import ContactDerivative, EventDerivative, LedgerDerivative
 from pliant.study.derivatives.saltation import Undefined
+from pliant.study.fit.bands import Bands
+from pliant.study.fit.bootstrap import Bootstrap
+from pliant.study.fit.compared import Compared
+from pliant.study.fit.covariance import Pattern, Scatter
+from pliant.study.fit.design import Choice, Design
 from pliant.study.fit.differentiated_run import DifferentiatedContact, DifferentiatedRun
-from pliant.study.fit.fitted import Compared
+from pliant.study.fit.identifiability import Combination, Direction, Identifiability
+from pliant.study.fit.multistart import Minimum
+from pliant.study.fit.noise import Autoregression
+from pliant.study.fit.posterior import Posterior
+from pliant.study.fit.profile import Profile
+from pliant.study.fit.search import Search
 
 __all__ = [
-    "Accelerations", "AnySystem", "ArrayOf", "Axis", "Body", "BodyDrawing", "BodyHandle", "BristleLaw", "ClearanceJoint", "Closure",
-    "Compared", "Condition", "ContactDerivative", "ContactDrawing", "ContactPair", "ContactRecord", "ContactTable",
-    "CutJoint", "Differentiated", "DifferentiatedContact", "DifferentiatedRun", "Drawing", "Drive", "Efforts", "ElasticLink",
-    "Equations", "EventDerivative", "EventRecord", "Every", "Expression", "Extremes", "Field", "FinalState", "FramePath",
-    "FrequencyResponse", "FrictionLaw", "Group", "InverseProblem", "Joint", "LedgerDerivative", "Length", "Link", "Method",
-    "Model", "Motion", "MotorDrive", "MovedMechanism", "NaturalModes", "NormalLaw", "NotebookPage", "Number", "Numbers",
-    "Observation", "OngoingContact", "OperatingPoint", "OwnState", "PointForce", "PointMoment", "Reaction", "RestingContact",
-    "Robot", "RunSettings", "Sampled", "SavedRun", "SegmentedBeam", "Strut", "Symbolic", "Undefined", "Vector",
+    "Accelerations", "AnySystem", "ArrayOf", "Autoregression", "Axis", "Bands", "Body", "BodyDrawing", "BodyHandle", "Bootstrap",
+    "BristleLaw", "Choice", "ClearanceJoint", "Closure", "Combination", "Compared", "Condition", "ContactDerivative",
+    "ContactDrawing", "ContactPair", "ContactRecord", "ContactTable", "CutJoint", "Design", "Differentiated",
+    "DifferentiatedContact", "DifferentiatedRun", "Direction", "Drawing", "Drive", "Efforts", "ElasticLink", "Equations",
+    "EventDerivative", "EventRecord", "Every", "Expression", "Extremes", "Field", "FinalState", "FramePath", "FrequencyResponse",
+    "FrictionLaw", "Group", "Identifiability", "InverseProblem", "Joint", "LedgerDerivative", "Length", "Link", "Method",
+    "Minimum", "Model", "Motion", "MotorDrive", "MovedMechanism", "NaturalModes", "NormalLaw", "NotebookPage", "Number",
+    "Numbers", "Observation", "OngoingContact", "OperatingPoint", "OwnState", "Pattern", "PointForce", "PointMoment", "Posterior",
+    "Profile", "Reaction", "RestingContact", "Robot", "RunSettings", "Sampled", "SavedRun", "Scatter", "Search", "SegmentedBeam",
+    "Strut", "Symbolic", "Undefined", "Vector",
 ]  # fmt: skip

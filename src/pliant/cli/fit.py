@@ -18,7 +18,8 @@ from pliant.host import progress
 
 if TYPE_CHECKING:
     from pliant.files import Model
-    from pliant.study.fit.fitted import Compared, Fit
+    from pliant.study.fit.compared import Compared
+    from pliant.study.fit.fitted import Fit
 
 REPORT, PICTURE, RESULT = "fit.json", "fit.png", "fit.nc"
 
@@ -37,6 +38,12 @@ def fit(
         list[str] | None, typer.Option("--bound", metavar="NAME=LOW:HIGH", help="Bounds of a number; may be repeated.")
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="FOLDER", help="Folder for report, picture and results.")] = None,
+    report: Annotated[
+        Path | None, typer.Option("--report", metavar="FILE", help="Page (HTML) with data, intervals, and what is not determined.")
+    ] = None,
+    loss: Annotated[str, typer.Option("--loss", help="linear; huber or soft_l1: wrong measurements count less.")] = "linear",
+    noise: Annotated[str, typer.Option("--noise", help="white; ar: correlated from row to row.")] = "white",
+    starts: Annotated[int, typer.Option("--starts", help="Number of first values, spread over the bounds.", min=1)] = 1,
     values: Set = None,
     includes_outside: IncludesOutside = False,
     quiet: Quiet = False,
@@ -56,10 +63,12 @@ def fit(
     if out is not None:
         make_folder("--out", out)
     with ended_softly():
-        found = _fitted(model, data, names, of, limits, quiet or as_json)
+        found = _fitted(model, data, names, of, limits, quiet or as_json, loss=loss, noise=noise, starts=starts)
         if out is not None:
             _write(found, out)
-    _report(found, model, file, out, quiet, as_json)
+        if report is not None:
+            _write_page(found, report)
+    _report(found, model, file, [path for path in (out, report) if path is not None], quiet, as_json)
 
 
 def _bounds(given: list[str], model: Model) -> dict[str, tuple[float | None, float | None]]:
@@ -81,7 +90,7 @@ def _bounds(given: list[str], model: Model) -> dict[str, tuple[float | None, flo
     return bounds
 
 
-def _fitted(model: Model, data: list[Path], names: list[str], of: Any, bounds: Any, quiet: bool) -> Fit:
+def _fitted(model: Model, data: list[Path], names: list[str], of: Any, bounds: Any, quiet: bool, **how: Any) -> Fit:
     from pliant.study.fit.experiment import Experiment
     from pliant.study.fit.fit import fit as find
 
@@ -92,7 +101,7 @@ def _fitted(model: Model, data: list[Path], names: list[str], of: Any, bounds: A
         def report(runs: int, squares: float) -> None:
             tell(0.0, f"{runs} runs, sum of squares {squares:.6g}")
 
-        return find(model.system, experiments, names, of, bounds, progress=report, **options)
+        return find(model.system, experiments, names, of, bounds, progress=report, **how, **options)
 
 
 def _write(found: Fit, out: Path) -> None:
@@ -113,6 +122,13 @@ def _write(found: Fit, out: Path) -> None:
         stop(FAILED, f"--out: {out} could not be written ({trouble})")
 
 
+def _write_page(found: Fit, path: Path) -> None:
+    try:
+        found.report(path)
+    except OSError as trouble:
+        stop(FAILED, f"--report: {path} could not be written ({trouble})")
+
+
 def _plain(value: Any) -> Any:
     """The value with nan and inf, which JSON does not have, replaced by None."""
     if isinstance(value, dict):
@@ -128,24 +144,25 @@ def _write_table(part: Compared, path: Path) -> None:
     heads, columns = ["time [s]"], [part.time]
     for name, measured in part.measured.items():
         heads += [f"{name} measured [{part.units[name]}]", f"{name} run [{part.units[name]}]"]
-        columns += [measured, measured + part.differences[name]]
+        columns += [measured, part.run[name]]
     with atomic_write(path) as draft, open(draft, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(heads)
         writer.writerows([repr(float(x)) for x in row] for row in zip(*columns, strict=True))
 
 
-def _report(found: Fit, model: Model, file: Path, out: Path | None, quiet: bool, as_json: bool) -> None:
+def _report(found: Fit, model: Model, file: Path, written: list[Path], quiet: bool, as_json: bool) -> None:
     code = DONE if found.ok else FAILED
     if as_json:
-        write_json({**found.as_json(), "written": None if out is None else str(out), "exit_code": code})
+        names = ", ".join(map(str, written))
+        write_json({**found.as_json(), "written": names or None, "exit_code": code})
     elif not quiet:
         say(found)
         values = {name: f"{value:.10g} {found.units[name] if name in model.units else ''}" for name, value in found.values.items()}
         settings = " ".join(f"--set {shlex.quote(f'{name}={value.strip()}')}" for name, value in values.items())
         say(f"to run with these values: pliant run {file} {settings}")
-        if out is not None:
-            say(f"written: {out}")
+        if written:
+            say(f"written: {', '.join(map(str, written))}")
     if code != DONE:
         say(f"error: {found.message}; these are the best values so far", err=True)
         raise typer.Exit(code)

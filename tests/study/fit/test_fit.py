@@ -133,7 +133,10 @@ def test_a_wrong_model_leaves_a_pattern_that_is_said():
     assert pl.fit(oscillator(), data, ["rate", "loss"]).warnings == ()
     wrong = pl.fit(oscillator(mass=0.9), data, ["rate"], guess={"loss": 0.5})
     (said,) = wrong.warnings
-    assert "s.displacement" in said and "correlation from row to row is 0.9" in said and "standard errors are too small" in said
+    assert (
+        "s.displacement" in said and "correlation from row to row is 0.9" in said and "the model or a fixed value is wrong" in said
+    )
+    assert wrong.scatter.kind == "autoregressive" and wrong.inflation["rate"] > 2.0 and "times as wide" in str(wrong)
     assert f"warning: {said}" in str(wrong)
 
 
@@ -340,8 +343,10 @@ def test_the_command_writes_report_picture_and_runs(tmp_path):
     rows = "\n".join(f"{t!r},{x!r}" for t, x in zip(data["time"].tolist(), data["s.displacement"].tolist(), strict=True))
     (tmp_path / "camera.csv").write_text(f"time [s],s.displacement [m]\n{rows}\n")
     command = ["fit", str(tmp_path / "model.yaml"), "--data", str(tmp_path / "camera.csv"), "--free", "stiff,loss"]
-    done = CliRunner().invoke(app, [*command, "--out", str(tmp_path / "out"), "--bound", "loss=0:5", "--quiet"])
+    more = ["--bound", "loss=0:5", "--report", str(tmp_path / "fit.html"), "--loss", "huber", "--noise", "ar"]
+    done = CliRunner().invoke(app, [*command, "--out", str(tmp_path / "out"), *more, "--quiet"])
     assert done.exit_code == 0, done.output
+    assert "Fit of oscillator" in (tmp_path / "fit.html").read_text() and "(Huber); whitened" in (tmp_path / "fit.html").read_text()
     assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["camera_fit.csv", "camera_fit.nc", "fit.json", "fit.png"]
     report = json.loads((tmp_path / "out" / "fit.json").read_text())
     assert report["values"]["stiff"] == pytest.approx(30.0, rel=1e-2)

@@ -48,6 +48,13 @@ class Runner:
         """Compute only these quantities from now on."""
         self._quantities = tuple(dict.fromkeys(one.quantity for one in series))
 
+    def watching(self, series: Series) -> Runner:
+        """A runner of the same runs that computes one quantity only."""
+        parameters, starts, rates = (self._theta[kind] for kind in ("parameters", "starts", "rates"))
+        other = Runner(self.part, self._system, self.t_end, parameters, self._fixed, self._options, starts, rates)
+        other.watch([series])
+        return other
+
     def series_names(self) -> SeriesNames:
         """Names of the series that a run will have, known before any run."""
         compiled = compile_system(self._system, self._options.get("formulation", "articulated"), parameters=self._fixed or None)
@@ -64,19 +71,24 @@ class Runner:
     def differentiated(self, values: Mapping[str, float]) -> Sensitivities:
         """A run with derivatives; a run that stopped early raises an error."""
         self.count += 1
-        parameters, start = self._given(values)
+        parameters, start = self.given(values)
         options = {**self._options, **self._theta, **start, "values": parameters, "of": self._quantities}
         done = sensitivities(self._system, self.t_end, **options)
         self.count += done.n_runs - 1
         _require(done.result, values)
         return done
 
+    @property
+    def arguments(self) -> tuple[System, dict[str, float], dict[str, Any]]:
+        """Of its runs: the mechanism, the values of parameters that are not free, and the options of `simulate`."""
+        return self._system, dict(self._fixed), dict(self._options)
+
     def bounds(self, name: str) -> tuple[float | None, float | None]:
         """The parameter's own; an initial value has none."""
         parameter = self._system.parameters.get(name)
         return (None, None) if parameter is None else (parameter.low, parameter.high)
 
-    def _given(self, values: Mapping[str, float]) -> tuple[dict[str, float], dict[str, Any]]:
+    def given(self, values: Mapping[str, float]) -> tuple[dict[str, float], dict[str, Any]]:
         """The values of parameters, and the argument `start` if initial values are free."""
         parameters = {**self._fixed, **{name: values[name] for name in self._theta["parameters"]}}
         begins: dict[Any, float] = {name: values[name] for name in self._theta["starts"]}
@@ -85,7 +97,7 @@ class Runner:
 
     def plain(self, values: Mapping[str, float]) -> Result:
         self.count += 1
-        parameters, start = self._given(values)
+        parameters, start = self.given(values)
         result = simulate(self._system, self.t_end, **{**self._options, **start, "parameters": parameters})
         _require(result, values)
         return result
@@ -139,6 +151,11 @@ class DifferentiatedRun:
         """Where derivatives do not exist and were replaced by finite differences of runs, and where those jump."""
         lost = tuple(f"{lost}; differences of runs replace derivatives from there" for lost in map(str, self._done.undefined))
         return (*self._done.warnings, *lost, *jumps(self._differences, self.result))
+
+    @property
+    def exact(self) -> bool:
+        """Whether no derivative is a difference of runs."""
+        return not (isinstance(self._done, DifferencedSensitivities) or self._done.undefined)
 
     def parameter(self, name: str) -> Differentiated:
         """The value of a free parameter."""

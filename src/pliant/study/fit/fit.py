@@ -12,7 +12,9 @@ from pliant.run.mechanism import AnySystem, mechanism_of
 from pliant.study.fit.experiment import PART, Weights, comparisons_of, experiments_of
 from pliant.study.fit.fitted import Fit, fitted
 from pliant.study.fit.free_parameters import FreeParameters
-from pliant.study.fit.search import CLOSELY, ROUGHLY, Search
+from pliant.study.fit.losses import LOSSES
+from pliant.study.fit.multistart import minima_of
+from pliant.study.fit.search import Search
 
 
 def fit(
@@ -24,6 +26,10 @@ def fit(
     *,
     weights: Weights | None = None,
     guess: Mapping[str, float] | None = None,
+    loss: str = "linear",
+    noise: str | Mapping[str, Any] = "white",
+    starts: int = 1,
+    seed: int = 0,
     progress: Callable[[int, float], object] | bool | None = None,
     max_runs: int = 200,
     **run: Any,
@@ -40,6 +46,12 @@ def fit(
     - weights: factors of the differences, by column: one number, or one for each time. By default each column is weighted by one
       over its scatter about the best fit.
     - guess: initial values by name; by default the parameters' own values.
+    - loss: "linear" (least squares); "huber" or "soft_l1" if some measurements are wrong: large differences count less. Their scale
+      is the scatter of most of the data.
+    - noise: "white"; "ar": correlated from row to row, differences are whitened by an autoregressive model of what is left; or
+      {column: covariance matrix of its rows, or a function of the times that returns it}. Whatever it is, intervals allow for the
+      correlation that is left, and `intervals` says how.
+    - starts: number of first values, spread over the bounds (Latin hypercube, by seed); `minima` holds where they ended.
     - progress: True shows a bar; a function is called with the number of runs and the sum of squares.
     - max_runs: largest number of runs of each experiment.
     - run: arguments of `simulate` by name: method, start, t_start, formulation, ...
@@ -50,14 +62,13 @@ def fit(
         raise ModelError.of(PART, "run", "must not contain save: rows are saved at the times of the data", run["save"])
     check.progress(PART, progress)
     system = mechanism_of(system, PART)
+    check.choice(PART, "loss", loss, tuple(LOSSES))
+    starts = check.count(PART, "starts", starts)
     experiments = experiments_of(data)
     shared = FreeParameters.of(PART, system, parameters, bounds, guess, own=any(one.unknowns for one in experiments))
     compared, free = comparisons_of(system, experiments, of, weights, shared, run)
-    with counted(progress, "runs", max_runs) as tell, Search(compared, free, tell, max_runs) as search:
-        best = free.start
-        if weights is None and len({one.column for part in compared for one in part.columns}) > 1:
-            best = search.run(best, ROUGHLY)
-            search.weigh_by_scatter(best)
-        best = search.run(best, CLOSELY)
-        found = search.at(best)
-    return fitted(free, free.values(best), found, search.ok, search.message, search.runs, search.warnings)
+    with counted(progress, "runs", max_runs) as tell, Search(compared, free, tell, max_runs, LOSSES[loss], noise) as search:
+        if starts == 1:
+            return fitted(search, search.run_with_weights(free.start))
+        best, minima = minima_of(search, starts, seed)
+        return fitted(search, best, minima)

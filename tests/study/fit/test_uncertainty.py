@@ -1,0 +1,254 @@
+"""Intervals, profiles, bands, designs and samples against what a linear model gives in closed form, by numpy alone.
+
+The displacement of a slider on a spring is linear in where it starts and in where the spring rests: x = rest (1 - h) + begin h.
+"""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from scipy.linalg import toeplitz
+from scipy.optimize import least_squares
+from scipy.stats import binom, t
+
+import pliant as pl
+
+TIME = np.linspace(0.03, 2.4, 80)
+TRUTH = {"rest": 0.03, "begin": 0.1}
+MANY = 24
+
+
+@cache
+def slider():
+    system = pl.System("slider", gravity=(0, 0))
+    rest, begin = (pl.Parameter(name, value, "m", low=-1.0, high=1.0) for name, value in (("rest", 0.02), ("begin", 0.08)))
+    spring = pl.Spring(pl.Parameter("rate", 30.0, "N/m", low=1.0, high=1e3), rest=rest)
+    system.add(
+        "s", pl.RigidBody(mass=1.0, inertia=1e-3), joint=pl.Prismatic(displacement=begin, spring=spring, damper=pl.Damper(0.4))
+    )
+    return system
+
+
+def slopes(time=TIME, rate=30.0):
+    decay = 0.2
+    w = np.sqrt(rate - decay**2)
+    h = np.exp(-decay * time) * (np.cos(w * time) + decay / w * np.sin(w * time))
+    return np.column_stack([1.0 - h, h])
+
+
+def coloured(random, correlation, rows=TIME.size):
+    found = random.normal(size=rows)
+    for k in range(1, rows):
+        found[k] = correlation * found[k - 1] + np.sqrt(1.0 - correlation**2) * found[k]
+    return found
+
+
+def data(seed, correlation=0.0, noise=1e-3, offset=0.0):
+    random = np.random.default_rng(seed)
+    x = slopes() @ np.array(list(TRUTH.values())) + noise * coloured(random, correlation) + offset * random.normal()
+    return {"time": TIME, "s.displacement": x}
+
+
+def found_in(given, **options):
+    return pl.fit(slider(), given, list(TRUTH), **options)
+
+
+@cache
+def white():
+    return found_in(data(0))
+
+
+@cache
+def correlated():
+    return found_in(data(1, 0.9))
+
+
+def test_correlated_noise_has_the_sandwich_of_its_covariance_matrix():
+    """A^-1 J^T S J A^-1, with S from the model of the noise that the fit reports; and wider than for independent noise."""
+    found = correlated()
+    assert found.scatter.kind == "autoregressive" and "correlated from row to row" in found.intervals
+    (model,) = found.scatter.models.values()
+    impulse = np.zeros(4000)
+    impulse[0] = 1.0
+    for k in range(1, impulse.size):
+        before = impulse[max(k - model.order, 0) : k][::-1]
+        impulse[k] = model.coefficients[: before.size] @ before
+    covariances = [model.innovation * float(impulse[lag:] @ impulse[: impulse.size - lag]) for lag in range(TIME.size)]
+    scale = np.std(data(1, 0.9)["s.displacement"])  # weights of the residuals
+    j = slopes()
+    inverse = np.linalg.inv(j.T @ j)
+    sandwich = scale**2 * inverse @ j.T @ toeplitz(covariances) @ j @ inverse
+    assert found.covariance == pytest.approx(sandwich, rel=2e-4)
+    assert min(found.inflation.values()) > 1.3 and found.degrees_of_freedom < 40
+    assert any("correlation from row to row is 0." in sentence for sentence in found.warnings)
+
+
+def test_many_experiments_with_errors_of_their_own_have_the_jackknife():
+    """Leaving out one experiment after the other, each time fitted again by numpy."""
+    given = [data(100 + k, offset=3e-3) for k in range(MANY)]
+    found = found_in(given)
+    assert found.scatter.kind == "experiments" and found.degrees_of_freedom == MANY - 1
+    x = [one["s.displacement"] for one in given]
+    without = np.array([np.linalg.lstsq(slopes(), np.mean(x[:k] + x[k + 1 :], axis=0), rcond=None)[0] for k in range(MANY)])
+    best = np.array(list(found.values.values()))
+    assert best == pytest.approx(np.linalg.lstsq(slopes(), np.mean(x, axis=0), rcond=None)[0], rel=1e-7)
+    jackknife = (MANY - 1) / MANY * (without - best).T @ (without - best)
+    assert found.covariance == pytest.approx(jackknife, rel=1e-5)
+    assert "24 experiments" in str(found) and max(found.inflation.values()) > 3.0
+
+
+def test_whitening_is_generalised_least_squares():
+    found = found_in(data(1, 0.9), noise="ar")
+    (model,) = found.search.noise_models.values()
+    assert model.order == 1 and 0.7 < model.coefficients[0] < 0.98
+    inverse = np.linalg.inv(toeplitz(model.coefficients[0] ** np.arange(TIME.size)))
+    j, x = slopes(), data(1, 0.9)["s.displacement"]
+    normal = np.linalg.inv(j.T @ inverse @ j)
+    values = normal @ j.T @ inverse @ x
+    assert list(found.values.values()) == pytest.approx(values, rel=1e-6)
+    left = x - j @ values
+    if found.scatter.kind == "independent":
+        assert found.covariance == pytest.approx(left @ inverse @ left / (TIME.size - 2) * normal, rel=1e-5)
+
+
+@pytest.mark.parametrize("as_function", [False, True])
+def test_a_given_covariance_is_that_of_generalised_least_squares(as_function):
+    matrix = 1e-6 * toeplitz(0.9 ** np.arange(TIME.size))
+    noise = (lambda time: 1e-6 * toeplitz(0.9 ** np.arange(time.size))) if as_function else matrix
+    found = found_in(data(1, 0.9), noise={"s.displacement": noise})
+    inverse, j = np.linalg.inv(matrix), slopes()
+    values = np.linalg.solve(j.T @ inverse @ j, j.T @ inverse @ data(1, 0.9)["s.displacement"])
+    assert list(found.values.values()) == pytest.approx(values, rel=1e-6)
+
+
+@pytest.mark.parametrize("loss", ["huber", "soft_l1"])
+def test_a_robust_fit_is_that_of_scipy_and_wild_measurements_hardly_move_it(loss):
+    given = data(2)
+    given["s.displacement"] = np.where(np.arange(TIME.size) % 9 == 4, 0.3, given["s.displacement"])
+    found, plain = found_in(given, loss=loss), found_in(given)
+    scale = 1.4826 * np.median(np.abs(given["s.displacement"] - slopes() @ np.array(list(found.values.values()))))
+    knee = found.search.loss.knee
+    alone = least_squares(lambda x: (slopes() @ x - given["s.displacement"]) / scale, [0.0, 0.1], loss=loss, f_scale=knee,
+                          xtol=1e-12, ftol=1e-12)  # fmt: skip
+    assert list(found.values.values()) == pytest.approx(alone.x, rel=2e-3)
+    for name, true in TRUTH.items():
+        assert abs(found.values[name] - true) < 4.0 * found.standard_errors[name] < 2e-3
+    assert max(abs(plain.values[name] - true) for name, true in TRUTH.items()) > 0.01
+
+
+def test_the_profile_of_a_linear_model_is_its_interval():
+    found = white()
+    profile = found.profile("begin")
+    assert profile.shape == "closed" and profile.interval == pytest.approx(found.confidence()["begin"], rel=1e-6)
+    assert profile.excess == pytest.approx(
+        ((profile.values - profile.best) / found.standard_errors["begin"]) ** 2, rel=1e-5, abs=1e-8
+    )
+    wide = correlated().profile("begin", points=2)
+    assert wide.interval == pytest.approx(correlated().confidence()["begin"], rel=1e-5)  # allows for the correlation, too
+    with pytest.raises(pl.ModelError, match="name must be a fitted parameter"):
+        found.profile("rate")
+
+
+def test_bands_are_those_of_linear_theory():
+    found = white()
+    bands = found.bands("s.displacement", level=0.9)
+    error = np.sqrt(np.einsum("ij,jk,ik->i", slopes(), found.covariance, slopes()))
+    times = t.ppf(0.95, TIME.size - 2)
+    assert bands.standard_error == pytest.approx(error, rel=1e-5)
+    assert bands.confidence[1] - bands.value == pytest.approx(times * error, rel=1e-5)
+    assert bands.prediction[1] - bands.value == pytest.approx(times * np.hypot(error, found.noise["s.displacement"]), rel=1e-5)
+    other = found.bands("v s.displacement")
+    assert other.measured is None and np.all(other.standard_error[1:] > 0.0)
+    with pytest.raises(pl.ModelError, match="experiment must be one of"):
+        found.bands("s.displacement", experiment=3)
+
+
+def test_designs_are_those_of_fishers_information():
+    """After a fit, and before any data: standard errors from slopes in closed form, and the ranking they imply."""
+    later = np.linspace(0.0, 6.0, 61)[1:]
+    candidates = {"early": {"until": 0.2, "rows": [0.1, 0.2]}, "late": {"until": 6.0, "rows": 60}}
+    found = white()
+    known = np.linalg.inv(found.covariance)
+    chosen = pl.design(candidates, fit=found)
+    for one in chosen.choices:
+        j = slopes(np.array([0.1, 0.2]) if one.name == "early" else later)
+        information = known + j.T @ j / found.noise["s.displacement"] ** 2
+        assert list(one.standard_errors.values()) == pytest.approx(np.sqrt(np.diag(np.linalg.inv(information))), rel=1e-5)
+        assert one.gain == pytest.approx((np.linalg.det(information) / np.linalg.det(known)) ** 0.25, rel=1e-5)
+    assert chosen.best.name == "late" and "late" in str(chosen)
+    before = pl.design(candidates, "begin", system=slider(), parameters=TRUTH, noise={"s.displacement": 1e-3})
+    j = slopes(later) / 1e-3
+    assert before.best.standard_errors["begin"] == pytest.approx(np.sqrt(np.linalg.inv(j.T @ j)[1, 1]), rel=1e-5)
+    assert np.isinf(before.before["begin"])
+    with pytest.raises(pl.ModelError, match="until must be"):
+        pl.design({"x": {"of": "s.displacement"}}, fit=found)
+    with pytest.raises(pl.ModelError, match="choose must be 'D', 'A' or one of rest, begin"):
+        pl.design(candidates, "C", fit=found)
+
+
+def test_the_bootstrap_has_the_spread_of_the_sandwich():
+    found = white()
+    assert found.bootstrap(samples=1500).standard_errors == pytest.approx(found.standard_errors, rel=0.1)
+    blocks = correlated().bootstrap(samples=1500)
+    assert "blocks of" in blocks.what
+    for name, error in correlated().standard_errors.items():
+        assert 0.4 * error < blocks.standard_errors[name] < 1.3 * error
+    again, once = found.bootstrap(samples=4, seed=3, refit=True), found.bootstrap(samples=4, seed=3)
+    assert again.samples == pytest.approx(once.samples, rel=1e-5)  # one step is enough in a linear model
+
+
+def test_the_posterior_of_a_linear_model_is_students():
+    pytest.importorskip("emcee")
+    found = white()
+    samples = found.posterior(walkers=32, steps=60, seed=1)
+    for name in TRUTH:
+        assert samples.medians[name] == pytest.approx(found.values[name], abs=0.4 * found.standard_errors[name])
+    assert samples.standard_deviations == pytest.approx(found.standard_errors, rel=0.3)
+    assert samples.runs > 32 * 60 / 2 and "prior uniform" in str(samples)
+    again = found.posterior(walkers=32, steps=2, seed=1)
+    assert again.chain == pytest.approx(samples.chain[:2], rel=1e-9) and "too short" in str(again)
+    with pytest.raises(pl.ModelError, match="walkers must be even"):
+        found.posterior(walkers=5)
+
+
+def test_searches_from_many_starts_find_the_other_minima():
+    """The stiffness of a spring from a long record has a minimum wherever the run gains or loses a cycle."""
+    time = np.linspace(0.05, 6.0, 120)
+    given = {"time": time, "s.displacement": slopes(time, 60.0) @ np.array([0.02, 0.08])}
+    alone = pl.fit(slider(), given, ["rate"], guess={"rate": 200.0}, bounds={"rate": (10.0, 300.0)})
+    assert abs(alone.values["rate"] - 60.0) > 1.0  # the wrong one
+    found = pl.fit(slider(), given, ["rate"], guess={"rate": 200.0}, bounds={"rate": (10.0, 300.0)}, starts=8, seed=1)
+    assert found.values["rate"] == pytest.approx(60.0, rel=1e-6)
+    assert len(found.minima) > 2 and found.minima[0].squares < 1e-6 * found.minima[1].squares
+    assert sum(one.starts for one in found.minima) <= 8 and "another minimum: rate = " in str(found)
+
+
+def test_what_is_given_must_be_known():
+    for wrong, said in (({"loss": "cauchy"}, "loss"), ({"noise": "pink"}, "noise must be 'white', 'ar' or a mapping"),
+                        ({"noise": {"y": np.eye(3)}}, "noise must name columns in use"), ({"starts": 0}, "starts"),
+                        ({"starts": 3, "seed": -1}, "seed")):  # fmt: skip
+        with pytest.raises(pl.ModelError, match=said):
+            found_in(data(0), **wrong)
+
+
+@pytest.mark.parametrize(("correlation", "naive"), [(0.0, True), (0.8, False)])
+def test_intervals_hold_the_true_values_as_often_as_they_say(correlation, naive):
+    """40 fits of two values: within the 99.8 % range of a binomial; those for independent noise only where it is."""
+    hits, alone = 0, 0
+    for seed in range(40):
+        found = found_in(data(1000 + seed, correlation))
+        errors = t.ppf(0.975, TIME.size - 2) * np.sqrt(np.diag(found.scatter.independent))
+        for k, (name, (low, high)) in enumerate(found.confidence().items()):
+            hits += low < TRUTH[name] < high
+            alone += abs(found.values[name] - TRUTH[name]) < errors[k]
+    low, high = binom.interval(0.998, 80, 0.95)
+    assert low <= hits <= high
+    assert (low <= alone <= high) == naive
+
+
+def test_the_report_is_one_page_that_says_what_is_not_known(tmp_path):
+    page = correlated().report(tmp_path / "fit.html").read_text()
+    for said in ("s.displacement", "correlated from row to row", "autoregressive of order", "Not free: rate = 30",
+                 "the values are off by more than their intervals say", "Derivatives are exact"):  # fmt: skip
+        assert said in page
+    assert page.count("<img ") == page.count('<img alt="') == 3 and "<script" not in page and "http" not in page
