@@ -155,7 +155,7 @@ class DifferentiatedRun:
     @property
     def exact(self) -> bool:
         """Whether no derivative is a difference of runs."""
-        return not (isinstance(self._done, DifferencedSensitivities) or self._done.undefined)
+        return self._done.n_runs == 1 and not self._done.undefined
 
     def parameter(self, name: str) -> Differentiated:
         """The value of a free parameter."""
