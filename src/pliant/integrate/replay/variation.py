@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pliant.codegen.directional_kernel import DirectionalKernel, from_lanes, to_lanes
 from pliant.codegen.lanes import LANES as KERNEL_LANES
 from pliant.codegen.lanes import padded
-from pliant.codegen.llvm import MachineCode
+from pliant.codegen.llvm import MachineCode, address_of
 from pliant.host.stages import Stages
 from pliant.integrate.compiled_loops import compiled_loop
 from pliant.integrate.memory.memory import packed
@@ -107,7 +107,7 @@ class Variation:
     def _bind(self, **arrays: NDArray[Any]) -> None:
         for name, array in arrays.items():
             self._arrays[name] = np.ascontiguousarray(array)
-            self._run[name] = self._arrays[name].ctypes.data
+            self._run[name] = address_of(self._arrays[name])
 
     @property
     def s(self) -> Floats:

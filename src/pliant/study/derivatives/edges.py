@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 PLACES = (1e-3, 0.5, 0.999)  # fractions of a step at which decisions are evaluated, as in integrate/replay/variational.py
-HALVINGS = 30  # bisections of the interval in which a decision changes
+SECTIONS, NARROWINGS = 32, 6  # parts of the interval in which a decision changes, and how often it is narrowed to one of them
 MOST_CORNERS = 64  # in a half of a step
 # Differences of f are taken over two distances from an edge, the shorter a fraction of the step, or a time, s. At a corner they
 # are in the ratio of the distances, at a root in that of their roots, at a jump they are equal.
@@ -113,10 +113,8 @@ class _Steps:
             if not k.size:
                 break
             high = np.full(k.size, end)
-            for _ in range(HALVINGS):
-                middle = 0.5 * (low + high)
-                beyond = np.any(self.decisions(k, middle) != before, axis=1)
-                low, high = np.where(beyond, low, middle), np.where(beyond, middle, high)
+            for _ in range(NARROWINGS):
+                low, high = self._narrowed(k, low, high, before)
             after = self.decisions(k, high)
             operation = np.argmax(after != before, axis=1)
             jumps, steep = self._judge(k, high)
@@ -125,6 +123,16 @@ class _Steps:
             more = np.any(self.decisions(k, np.full(k.size, end)) != after, axis=1)
             k, low, before = k[more], high[more], after[more]
         return found
+
+    def _narrowed(self, k: NDArray[np.int64], low: Floats, high: Floats, before: Floats) -> tuple[Floats, Floats]:
+        """The first of SECTIONS parts of low ... high at whose end a decision has changed."""
+        edges = low[:, None] + (high - low)[:, None] * np.linspace(0.0, 1.0, SECTIONS + 1)
+        edges[:, -1] = high
+        inner = edges[:, 1:-1]
+        decided = self.decisions(np.repeat(k, inner.shape[1]), inner.ravel()).reshape(*inner.shape, -1)
+        beyond = np.column_stack([np.any(decided != before[:, None], axis=2), np.ones(k.size, dtype=bool)])
+        rows, part = np.arange(k.size), np.argmax(beyond, axis=1)
+        return edges[rows, part], edges[rows, part + 1]
 
     def bad_ends(self, before: Floats, after: Floats) -> list[tuple[float, int, bool]]:
         """The same at the ends of steps that end at a corner; before, after: decisions before and beyond the end of each."""

@@ -23,7 +23,7 @@ from pliant.run.mechanism import AnySystem, mechanism_of
 from pliant.run.prepare import Compiled
 from pliant.run.save_times import Every
 from pliant.run.simulate import AUTO, Progress, Run, method_of, run_to_end, told
-from pliant.run.starts import AnyStart
+from pliant.run.starts import AnyStart, split_starts, start_places
 from pliant.scalar import Numbers
 from pliant.study.derivatives.differences import DifferencedSensitivities, around, without_exact_ones
 from pliant.study.derivatives.run_derivatives import Sensitivities
@@ -96,7 +96,7 @@ def sensitivities(
         if isinstance(save, str):
             options["save"] = result.time.tolist()
         return _differenced(owner, plan, wanted, run, result, "; ".join(inexact), {"save": save, "start": start, **options})
-    theta = theta_of(owner, run.compiled, plan, run.stops[0], run.stops[-1], start is not None, stages)
+    theta = theta_of(owner, run.compiled, plan, run.stops[0], run.stops[-1], _given(run, start), stages)
     tape = run.stepper.tape()
     if not len(tape.times):
         raise SolveError(f"sensitivities: the run did not take a single step: {result.message}")
@@ -104,6 +104,14 @@ def sensitivities(
     times, states = run.stepper.rows()
     walk.go(asked_times(times, run, result))
     return Sensitivities(result, walk, wanted, (times, states))
+
+
+def _given(run: Run, start: AnyStart) -> slice | tuple[int, ...]:
+    """The entries of y that the start sets, whatever the parameters are."""
+    if not isinstance(start, Mapping):
+        return () if start is None else slice(None)
+    positions, rates = split_starts(start)
+    return tuple(start_places(run.traced, "sensitivities", {"starts": positions, "rates": rates}).values())
 
 
 def _differenced(

@@ -179,7 +179,8 @@ def fitted(free: FreeParameters, compared: Sequence[Compared], ok: bool, message
 
 def _directions(slopes: Floats) -> tuple[Floats, Floats]:
     """Directions of the parameters that change nothing, one per row, and the inverse normal matrix over all others."""
-    _, strengths, rows = np.linalg.svd(slopes, full_matrices=True)
+    # the triangle instead of all rows: full_matrices would make a square of them
+    _, strengths, rows = np.linalg.svd(np.linalg.qr(slopes, mode="r"), full_matrices=True)
     all_strengths = np.zeros(rows.shape[0])
     all_strengths[: strengths.size] = strengths
     weak = all_strengths <= FLAT * max(float(all_strengths[0]), np.finfo(float).tiny)

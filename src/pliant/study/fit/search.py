@@ -12,6 +12,7 @@ from pliant.study.fit.differentiated_run import DifferentiatedRun
 from pliant.study.fit.experiment import Comparison
 from pliant.study.fit.fitted import Compared
 from pliant.study.fit.free_parameters import FreeParameters
+from pliant.study.fit.settling import MESSAGE, Settled, Settling
 
 Floats = NDArray[np.float64]
 REFUSED = 1e3  # factor on the initial residuals, assigned to a failed run so that the search turns back
@@ -33,7 +34,7 @@ class Search:
     ) -> None:
         self._comparisons, self._free, self._progress, self._most = comparisons, free, progress, most
         self._scatter = {name: _spread(_all_of(comparisons, name)) for name in _column_names(comparisons)}
-        self._refused = 0.0
+        self._refused, self._settling = 0.0, Settling()
         self.runs, self.ok, self.message, self.warnings = 0, False, "", list[str]()
 
     def run(self, start: Floats, end: float) -> Floats:
@@ -46,7 +47,12 @@ class Search:
         low, high = self._free.bounds
         inside = np.clip(start, low, high)
         options = {"xtol": end, "ftol": end, "gtol": 1e-12, "max_nfev": self._most}
-        done = least_squares(self._residuals, inside, self._slopes, bounds=(low, high), **options)
+        self._settling = Settling()
+        try:
+            done = least_squares(self._residuals, inside, self._slopes, bounds=(low, high), **options)
+        except Settled as settled:
+            self.ok, self.message = True, f"the search converged: {MESSAGE}"
+            return settled.x
         self.ok, stopped = done.status > 0, f"stopped after {self._most} runs of each experiment, before it converged"
         self.message = f"the search {f'converged: {CONVERGED[done.status]}' if self.ok else stopped}"
         return np.asarray(done.x)
@@ -86,6 +92,8 @@ class Search:
 
     def _slopes(self, x: Floats) -> Floats:
         parts = self.at(x)
+        if self._settling.is_over([part.residuals for part in parts]):
+            raise Settled(np.array(x))
         for part in parts:
             self.warnings += [sentence for sentence in part.warnings if sentence not in self.warnings]
         return np.concatenate([part.slopes for part in parts]) * self._free.scales
