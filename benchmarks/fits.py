@@ -2,8 +2,8 @@
 
 python benchmarks/fits.py [--only cube_30_s cost_ratio_5] [--json FILE]
 
-The fit is wall-clock time, first compilation included. The ratio is of processor time, the fastest of several passes over all tosses;
-every pass has new values of the parameters, as in a search.
+The fit is wall-clock time, first compilation included. The ratio is of processor time, the fastest of several passes over all
+tosses; every pass has new values of the parameters, as in a search.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 import pliant as pl
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
-import cube_toss  # noqa: E402
+import cube_toss
 
 TOSSES, PASSES = 30, 5
 

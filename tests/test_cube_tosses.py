@@ -9,7 +9,7 @@ import pytest
 import pliant as pl
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
-import cube_toss as example  # noqa: E402
+import cube_toss as example
 
 DATA = Path(example.__file__).parent / "data" / "cube_tosses.npz"
 

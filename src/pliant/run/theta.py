@@ -110,12 +110,14 @@ def _key(known: SystemMemory, compiled: Compiled, plan: ThetaPlan, span: tuple[f
 
 
 def _start_stays(known: SystemMemory, traced: TracedSystem, plan: ThetaPlan) -> bool:
-    """Whether the parameters of theta surely leave the start alone: only joints have one, and theirs contains none of them."""
+    """Whether the parameters of theta surely leave the start alone: nothing is assembled, and no start contains one of them."""
     system = traced.original
     if system.closures or system.states or system.motors or system.controllers:
         return False
-    joints = [link.joint for link in system.links.values()]
-    starts = [getattr(joint, name) for joint in joints for name in (*joint.STARTS, *joint.START_RATES)]
+    starts: list[Any] = []
+    for link in system.links.values():
+        starts += [getattr(link.joint, name) for name in (*link.joint.STARTS, *link.joint.START_RATES)]
+        starts += [link.initial, link.initial_rates, dict(link.body.lengths)]
     return parameters_of(starts).keys().isdisjoint(plan.parameters)
 
 

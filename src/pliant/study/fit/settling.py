@@ -1,8 +1,8 @@
 """When a search may end: the values still change, but by far less than their standard errors.
 
-A run with contacts has a kink in its sum of squares wherever an impact comes or goes, so that near the best values small steps go on
-for long without meaning anything. One standard error raises the sum of squares by the variance of a residual, times the number of
-rows that count as one if residuals resemble those of the row before.
+A run with contacts has a kink in its sum of squares wherever an impact comes or goes, so that near the best values small steps go
+on for long without meaning anything. One standard error raises the sum of squares by the variance of a residual, times the number
+of rows that count as one if residuals resemble those of the row before.
 """
 
 from __future__ import annotations
