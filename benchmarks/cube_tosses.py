@@ -2,7 +2,7 @@
 
     python benchmarks/cube_tosses.py [--data FILE.npz] [--parts fit laws halves mujoco] [--json FILE]
 
-fit: five unknowns, and the errors on the other tosses. laws: the same with other contact laws, on 20 of the 60 tosses. halves: ten
+fit: five unknowns, and the errors on the other tosses. laws: the same with other contact laws, on 12 of the 60 tosses. halves: ten
 random splits of the 60 into two halves; what their fits differ by, over what standard errors of independent rows, and those by toss
 (the sandwich), say. mujoco: elliptic cones, several kinds of solref; each of its five numbers found by Nelder and Mead. MuJoCo runs
 in an environment of its own (peer_environments.py). Every part writes what it found to the JSON file at once.
@@ -85,7 +85,7 @@ def laws(fitted: list[Any], others: list[Any], told_before: dict[str, Any]) -> d
     told = {}
     for name, (normal, friction, stiffness) in LAWS.items():
         system = example.cube(normal, friction, stiffness)
-        found, told[name] = found_by(system, fitted[: FITTED // 3])
+        found, told[name] = found_by(system, fitted[: FITTED // 5])
         told[name]["errors"] = tried_on(system, others, dict(found.values))
         print(name, told[name], flush=True)
     return told
@@ -98,7 +98,7 @@ def halves(fitted: list[Any], others: list[Any], told_before: dict[str, Any]) ->
         order = random.permutation(len(fitted))
         pair = [found_by(system, [fitted[k] for k in half], values)[1] for half in np.split(order, 2)]
         told.append(pair)
-        print([one["values"] for one in pair], flush=True)
+        print(json.dumps(pair), flush=True)
     return {"pairs": told, "away": {kind: {name: [_away(pair, name, kind) for pair in told] for name in example.FREE}
                                     for kind in ("by_row", "by_toss")}}  # fmt: skip
 

@@ -186,7 +186,7 @@ def _compile(text: str, target: Target, effort: int) -> bytes:
 def address_of(array: NDArray[np.float64]) -> int:
     """The value of array.ctypes.data, four times as fast."""
     try:
-        return ctypes.addressof(ctypes.c_char.from_buffer(array))
+        return ctypes.addressof(ctypes.c_char.from_buffer(array))  # type: ignore[arg-type]  # an array is a buffer
     except (TypeError, ValueError):  # read-only, empty or not in one piece
         return int(array.__array_interface__["data"][0])
 

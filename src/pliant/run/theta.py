@@ -62,10 +62,9 @@ class ThetaPlan:
         """Refuse unknown names, and an empty list of names."""
         if not self.names:
             raise ModelError.of("sensitivities", "parameters", "must name a parameter (or starts or rates a coordinate)", [])
-        known = traced.original.parameters
         for name in self.parameters:
-            if name not in known:
-                checked_values(known, {name: 0.0})  # refuses the name and suggests the nearest
+            if name not in traced.parameter_values:
+                checked_values(traced.original.parameters, {name: 0.0})  # refuses the name and suggests the nearest
         for kind, names in (("parameters", self.parameters), ("starts", self.starts), ("rates", self.rates)):
             if len(set(names)) < len(names):
                 raise ModelError.of("sensitivities", kind, "must be different names", list(names))

@@ -126,8 +126,10 @@ class Variation:
         for kernel, suffix in ((self._kernel, ""), (self._project, "_project")):
             if kernel is not None:
                 self._arrays[f"p{suffix}"][: p.size] = p
-                lanes = to_lanes(dp[list(kernel.active)])
-                self._arrays[f"seeds{suffix}"][:, first : first + len(kernel.active)] = lanes[:, : len(kernel.active)]
+                rows, seeds = dp[kernel.places], self._arrays[f"seeds{suffix}"]
+                for group in range(seeds.shape[0]):
+                    own = rows[:, group * LANES : (group + 1) * LANES]
+                    seeds[group, first : first + len(own), : own.shape[1]] = own
 
     def go_along(self, first: int, last: int, times: Floats) -> tuple[Floats, Floats]:
         """Go along steps first ... last - 1; returns (states, S as (time, group, row, lane)) at sorted times in them, incl. ends.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -60,10 +61,10 @@ def first_edge(walk: TapedRun, first: int, last: int, p: Floats) -> CrossedEdge 
         return None
     steps = _Steps(walk, first, last, p, kernel.decide, kernel.matters(p) != 0.0)
     places, decided = zip(*((x, steps.decisions(np.arange(last - first), np.full(last - first, x))) for x in PLACES), strict=True)
-    found: list[tuple[float, int, bool]] = []
-    for low, high, before, after in zip(places, places[1:], decided, decided[1:], strict=False):
-        changed = np.flatnonzero(np.any(before != after, axis=1))
-        found += steps.bad_edges(changed, np.full(changed.size, low), high, before[changed])
+    changed = [np.flatnonzero(np.any(before != after, axis=1)) for before, after in pairwise(decided)]
+    between = [np.repeat(np.array(ends), [own.size for own in changed]) for ends in (places[:-1], places[1:])]
+    before = np.concatenate([own[k] for own, k in zip(decided, changed, strict=False)])
+    found = steps.bad_edges(np.concatenate(changed), *between, before)
     found += steps.bad_ends(decided[-1][:-1], decided[0][1:])
     if not found:
         return None
@@ -106,13 +107,13 @@ class _Steps:
         """Decisions in steps k at fractions x of them; those without effect are 0."""
         return np.asarray(self._evaluate(self.decide, self.t[k] + x * self.h[k], self._states(k, x)) * self.matters)
 
-    def bad_edges(self, k: NDArray[np.int64], low: Floats, end: float, before: Floats) -> list[tuple[float, int, bool]]:
+    def bad_edges(self, k: NDArray[np.int64], low: Floats, end: Floats, before: Floats) -> list[tuple[float, int, bool]]:
         """(time, number of the decision, whether it is a jump) of edges in steps k, from low to end, that S cannot cross."""
         found: list[tuple[float, int, bool]] = []
         for _ in range(MOST_CORNERS):
             if not k.size:
                 break
-            high = np.full(k.size, end)
+            high = end
             for _ in range(NARROWINGS):
                 low, high = self._narrowed(k, low, high, before)
             after = self.decisions(k, high)
@@ -120,8 +121,8 @@ class _Steps:
             jumps, steep = self._judge(k, high)
             times = self.t[k] + high * self.h[k]
             found += [(float(times[i]), int(operation[i]), bool(jumps[i])) for i in np.flatnonzero(jumps | steep)]
-            more = np.any(self.decisions(k, np.full(k.size, end)) != after, axis=1)
-            k, low, before = k[more], high[more], after[more]
+            more = np.any(self.decisions(k, end) != after, axis=1)
+            k, low, end, before = k[more], high[more], end[more], after[more]
         return found
 
     def _narrowed(self, k: NDArray[np.int64], low: Floats, high: Floats, before: Floats) -> tuple[Floats, Floats]:
@@ -137,6 +138,8 @@ class _Steps:
     def bad_ends(self, before: Floats, after: Floats) -> list[tuple[float, int, bool]]:
         """The same at the ends of steps that end at a corner; before, after: decisions before and beyond the end of each."""
         k = np.flatnonzero(np.any(before != after, axis=1))
+        if not k.size:
+            return []
         jumps, steep = self._judge(k, np.ones(k.size))
         operation, times = np.argmax(before[k] != after[k], axis=1), self.t[k] + self.h[k]
         return [(float(times[i]), int(operation[i]), bool(jumps[i])) for i in np.flatnonzero(jumps | steep)]
