@@ -1,6 +1,6 @@
 """Which friction, restitution and stiffness does a real cube have? Fitted to measured tosses, and tried on others.
 
-    python examples/cube_toss.py [--data FILE.npz] [--fit 6] [--test 30]
+    python examples/cube_toss.py [--data FILE.npz] [--fit 4] [--test 20]
 
 A cube of 105 mm was tossed onto a table 300 times and filmed at 148 Hz (examples/data/README.md). Its corners touch the table by a
 contact law; mu, e, the stiffness and the height of the table, and where in between a solid cube and a box its inertia is, are found
@@ -199,8 +199,8 @@ def summary(every):
 def main(arguments=()):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path(__file__).parent / "data" / "cube_tosses.npz")
-    parser.add_argument("--fit", type=int, default=6, help="number of tosses to fit, of a fixed random order")
-    parser.add_argument("--test", type=int, default=30, help="number of others to predict; 0 for all")
+    parser.add_argument("--fit", type=int, default=4, help="number of tosses to fit, of a fixed random order")
+    parser.add_argument("--test", type=int, default=20, help="number of others to predict; 0 for all")
     given = parser.parse_args(arguments)
     every = tosses(given.data)
     order = np.random.default_rng(0).permutation(len(every))
