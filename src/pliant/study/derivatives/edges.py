@@ -62,9 +62,9 @@ def first_edge(walk: TapedRun, first: int, last: int, p: Floats) -> CrossedEdge 
     steps = _Steps(walk, first, last, p, kernel.decide, kernel.matters(p) != 0.0)
     places, decided = zip(*((x, steps.decisions(np.arange(last - first), np.full(last - first, x))) for x in PLACES), strict=True)
     changed = [np.flatnonzero(np.any(before != after, axis=1)) for before, after in pairwise(decided)]
-    between = [np.repeat(np.array(ends), [own.size for own in changed]) for ends in (places[:-1], places[1:])]
+    low, high = (np.repeat(np.array(ends), [own.size for own in changed]) for ends in (places[:-1], places[1:]))
     before = np.concatenate([own[k] for own, k in zip(decided, changed, strict=False)])
-    found = steps.bad_edges(np.concatenate(changed), *between, before)
+    found = steps.bad_edges(np.concatenate(changed), low, high, before)
     found += steps.bad_ends(decided[-1][:-1], decided[0][1:])
     if not found:
         return None
