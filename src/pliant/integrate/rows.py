@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
+from pliant.codegen.llvm import address_of
 from pliant.host.stages import Stages
-from pliant.integrate.compiled_loops import compiled_loop
+from pliant.integrate.compiled_loops import CompiledLoop, compiled_loop
 from pliant.integrate.memory.memory import Floats
 
 
@@ -20,9 +23,14 @@ def evaluate_rows(
     changing, whole = np.empty((0, 0)), np.ascontiguousarray(p)
     if constants is not None:
         changing, whole = whole, np.concatenate([np.zeros(p.shape[-1]), constants])
-    compiled_loop("loop.row_loop", Stages())(
-        address, len(times), times.ctypes.data, states.ctypes.data, states.strides[0],
-        whole.ctypes.data, whole.strides[0] if whole.ndim == 2 else 0,
-        changing.ctypes.data, changing.strides[0] if changing.size else 0, changing.shape[1],
-        out.ctypes.data, out.strides[0], work.ctypes.data,
+    _row_loop()(
+        address, len(times), address_of(times), address_of(states), states.strides[0],
+        address_of(whole), whole.strides[0] if whole.ndim == 2 else 0,
+        address_of(changing), changing.strides[0] if changing.size else 0, changing.shape[1],
+        address_of(out), out.strides[0], address_of(work),
     )  # fmt: skip
+
+
+@functools.cache
+def _row_loop() -> CompiledLoop:
+    return compiled_loop("loop.row_loop", Stages())

@@ -6,13 +6,13 @@ that change unnoticed, are searched again every time; so is gravity, and everyth
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from typing import Any
 
 from pliant.model.mapping_content import MappingContent
 from pliant.model.parameter import Parameter, Values
-from pliant.model.resolve import Made, Resolving, Search, by_name
+from pliant.model.resolve import Made, Resolving, Search, SearchBeyondStarts, by_name
 from pliant.model.system import System
 
 
@@ -22,6 +22,7 @@ class RememberedParts:
     def __init__(self, system: System) -> None:
         self._parts = {name: dict(parts) for name, parts in _kinds(system)}
         self._parameters: dict[int, list[Parameter]] = {}  # of immutable parts, by id
+        self._beyond_starts: dict[int, list[Parameter]] = {}  # the same without the starts of joints
         self._mappings: list[MappingContent] = []  # inside these parts
         self._staying: set[int] = set()  # ids of everything immutable, including parts of parts, which the parts keep alive
         self._made: dict[int, Made] = {}
@@ -32,7 +33,9 @@ class RememberedParts:
     def _look_into(self, part: Any) -> None:
         search = Search()
         if search.visit(part):
-            self._parameters[id(part)] = search.parameters
+            beyond = SearchBeyondStarts()
+            beyond.visit(part)
+            self._parameters[id(part)], self._beyond_starts[id(part)] = search.parameters, beyond.parameters
             self._mappings += search.mappings
             self._staying |= search.seen.keys()
 
@@ -55,18 +58,22 @@ class RememberedParts:
 
     def parameters(self, system: System) -> dict[str, Parameter]:
         """The parameters that `parameters_of` finds."""
-        return by_name(self._met(system))
+        return by_name(self._met(system, self._parameters, Search))
 
-    def _met(self, system: System) -> Iterator[Parameter]:
+    def beyond_starts(self, system: System) -> set[str]:
+        """Names of the parameters that anything else than the start of a joint contains."""
+        return {parameter.name for parameter in self._met(system, self._beyond_starts, SearchBeyondStarts)}
+
+    def _met(self, system: System, known: Mapping[int, list[Parameter]], kind: type[Search]) -> Iterator[Parameter]:
         for field in fields(system):
             value = getattr(system, field.name)
             for part in value.values() if field.name in self._parts else (value,):
-                known = self._parameters.get(id(part))
-                if known is None:
-                    search = Search()
+                found = known.get(id(part))
+                if found is None:
+                    search = kind()
                     search.visit(part)
-                    known = search.parameters
-                yield from known
+                    found = search.parameters
+                yield from found
 
     def resolved(self, system: System, values: Values) -> System:
         """The System rebuilt for given parameter values; parts whose values are unchanged since the last call are reused."""

@@ -143,12 +143,23 @@ class Search:
             stays = True
         else:
             stays = _stays(x)
-            for inner in _inside(x):
+            for inner in self._inner(x):
                 stays = self.visit(inner) and stays
             if isinstance(x, Mapping):
                 self.mappings.append(MappingContent.of(x))
         self.seen[id(x)] = (x, stays)
         return stays
+
+    def _inner(self, x: Any) -> Iterable[Any]:
+        return _inside(x)
+
+
+class SearchBeyondStarts(Search):
+    """The same, but for the starts of joints, which no equation reads."""
+
+    def _inner(self, x: Any) -> Iterable[Any]:
+        starts = {*getattr(x, "STARTS", ()), *getattr(x, "START_RATES", ())} if field_names(type(x)) is not None else set()
+        return [getattr(x, name) for name in field_names(type(x)) or () if name not in starts] if starts else _inside(x)
 
 
 def _stays(x: Any) -> bool:

@@ -47,6 +47,10 @@ class SystemMemory:
     def parameters(self, system: System) -> dict[str, Parameter]:
         return system.parameters if self._parts is None else self._parts.parameters(system)
 
+    def beyond_starts(self, system: System) -> set[str]:
+        """Names of the parameters that anything else than the start of a joint contains."""
+        return set(self.parameters(system)) if self._parts is None else self._parts.beyond_starts(system)
+
     def resolved(self, system: System, values: Values) -> System:
         from pliant.model.resolve import resolved
 

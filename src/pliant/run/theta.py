@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import ModelError
 from pliant.host.stages import Stages
-from pliant.model.resolve import checked_values
+from pliant.model.resolve import checked_values, parameters_of
 from pliant.model.system import System
 from pliant.run.prepare import Compiled, CompiledStructure, compile_to_hold
 from pliant.run.system_memory import SystemMemory
 from pliant.trace.layout import CONSTANTS, OWN, PIECES, POSITIONS, RATES
 from pliant.trace.lowered_system import LoweredSystem
 from pliant.trace.lowering import every_number
-from pliant.trace.parameter_slopes import STEP, At, Ingredients, slopes_of
+from pliant.trace.parameter_slopes import STEP, Ingredients, slopes_of
 from pliant.trace.traced_system import TracedSystem
 
 Floats = NDArray[np.float64]
@@ -26,6 +28,7 @@ Floats = NDArray[np.float64]
 # happens to be 0, 1 or equal to another number is not built into the structure.
 ASIDE = 0.074
 MOST_REMEMBERED = 16  # sets of parameter values
+Given = slice | tuple[int, ...]  # entries of y: all, or these
 
 
 @dataclass(frozen=True)
@@ -59,10 +62,9 @@ class ThetaPlan:
         """Refuse unknown names, and an empty list of names."""
         if not self.names:
             raise ModelError.of("sensitivities", "parameters", "must name a parameter (or starts or rates a coordinate)", [])
-        known = traced.original.parameters
         for name in self.parameters:
-            if name not in known:
-                checked_values(known, {name: 0.0})  # refuses the name and suggests the nearest
+            if name not in traced.parameter_values:
+                checked_values(traced.original.parameters, {name: 0.0})  # refuses the name and suggests the nearest
             if name in traced.inputs:
                 raise ModelError.of("sensitivities", "parameters", "must not name an input, whose values are given", name)
         for kind, names in (("parameters", self.parameters), ("starts", self.starts), ("rates", self.rates)):
@@ -78,38 +80,69 @@ class ThetaPlan:
 
 
 def theta_of(
-    system: System, compiled: Compiled, plan: ThetaPlan, t_start: float, t_end: float, given: Sequence[int], stages: Stages
+    system: System, compiled: Compiled, plan: ThetaPlan, t_start: float, t_end: float, given: Given, stages: Stages
 ) -> Theta:
-    """The dependence on theta. system: the user's own. given: components of y at the start that are independent of parameters."""
+    """The dependence on theta. system: the user's own. given: the entries of y with which the run is told to start."""
     traced = compiled.traced
     known = SystemMemory.of(system, traced.original)
-    values = dict(traced.parameter_values)
-    stops = np.array([t_start, *(b for b in traced.breakpoints if t_start < b < t_end), t_end])
-    between = (0.5 * (stops[1:] + stops[:-1])).tolist()
-
-    def at(changed: Mapping[str, float]) -> Ingredients:
-        return Ingredients.of(lowered_at(known, traced, {**values, **changed}), between)
-
-    here = at({})
-    # experiments of a fit that differ only in their starts, ends and series share what follows
-    span = tuple(stops.tolist()) if stops.size > 2 or traced.tables else ()
-    plain = (tuple(traced.plain_values.items()), tuple(traced.inputs))
-    key = (plan, *plain, traced.formulation, traced.near, span, tuple(given), here.column.tobytes())
+    key = _key(known, compiled, plan, (t_start, t_end), given)
     theta: Theta | None = known.slopes.get(key)
     if theta is None:  # another thread may change the memory meanwhile
-        theta = _theta(known, compiled, plan, (t_start, t_end), given, at, here, stages)
+        theta = _theta(known, compiled, plan, (t_start, t_end), given, stages)
         if len(known.slopes) >= MOST_REMEMBERED:
             known.slopes.clear()
         known.slopes[key] = theta
     return theta
 
 
+def _key(known: SystemMemory, compiled: Compiled, plan: ThetaPlan, span: tuple[float, float], given: Given) -> tuple[Any, ...]:
+    """Everything that Theta depends on. Runs that only start elsewhere, such as the experiments of a fit, share it."""
+    traced = compiled.traced
+    inside = [b for b in traced.breakpoints if span[0] < b < span[1]]
+    heads = [traced.head(begin, end) for begin, end in pairwise([span[0], *inside, span[1]])]
+    numbers = (traced.parameters(*span)[traced.layout.p[CONSTANTS]], *(head[traced.layout.p[PIECES]] for head in heads))
+    read = set(traced.plain_values)
+    shared = (
+        plan,
+        tuple(inside),
+        tuple(traced.inputs),
+        traced.formulation,
+        traced.near,
+        compiled.structure,
+        *(own.tobytes() for own in numbers),
+    )
+    if isinstance(given, slice) or _start_stays(known, traced, plan):
+        read &= known.beyond_starts(traced.original)
+        own: tuple[Any, ...] = ()
+    else:
+        own = (span, traced.y0.tobytes(), *given)
+    return (*shared, tuple((name, value) for name, value in traced.plain_values.items() if name in read), own)
+
+
+def _start_stays(known: SystemMemory, traced: TracedSystem, plan: ThetaPlan) -> bool:
+    """Whether the parameters of theta surely leave the start alone: nothing is assembled, and no start contains one of them."""
+    system = traced.original
+    if system.closures or system.states or system.motors or system.controllers:
+        return False
+    starts: list[Any] = []
+    for link in system.links.values():
+        starts += [getattr(link.joint, name) for name in (*link.joint.STARTS, *link.joint.START_RATES)]
+        starts += [link.initial, link.initial_rates, dict(link.body.lengths)]
+    return parameters_of(starts).keys().isdisjoint(plan.parameters)
+
+
 def _theta(
-    known: SystemMemory, compiled: Compiled, plan: ThetaPlan, span: tuple[float, float], given: Sequence[int], at: At,
-    here: Ingredients, stages: Stages,
-) -> Theta:  # fmt: skip
+    known: SystemMemory, compiled: Compiled, plan: ThetaPlan, span: tuple[float, float], given: Given, stages: Stages
+) -> Theta:
     traced = compiled.traced
     values = dict(traced.parameter_values)
+    stops = np.array([span[0], *(b for b in traced.breakpoints if span[0] < b < span[1]), span[1]])
+    between = (0.5 * (stops[1:] + stops[:-1])).tolist()
+
+    def at(changed: Mapping[str, float]) -> Ingredients:
+        return Ingredients.of(lowered_at(known, traced, {**values, **changed}), between)
+
+    here = at({})
     m, count = len(plan.names), len(plan.parameters)
     columns = np.zeros((here.column.size, m))
     for k, name in enumerate(plan.parameters):
@@ -183,14 +216,14 @@ def _constants(structure: CompiledStructure, numbers: Floats, slopes: Floats, st
     return kernel(0.0, np.empty(0), numbers, np.zeros((0, slopes.shape[1])), None, slopes)
 
 
-def _start(traced: TracedSystem, plan: ThetaPlan, start: Floats, count: int, given: Sequence[int]) -> Floats:
-    """(component of y, theta)"""
+def _start(traced: TracedSystem, plan: ThetaPlan, start: Floats, count: int, given: Given) -> Floats:
+    """(component of y, theta); what is given depends on no parameter."""
     n_q, n_v, y = len(traced.tree.positions), len(traced.tree.rates), traced.layout.y
     columns = np.zeros((traced.y0.size, start.shape[1]))
     columns[y[POSITIONS]] = start[:n_q][list(traced.free_q)]
     columns[y[RATES]] = start[n_q : n_q + n_v][list(traced.free_v)]
     columns[y[OWN]] = start[n_q + n_v :]
-    columns[list(given)] = 0.0
+    columns[given if isinstance(given, slice) else list(given)] = 0.0
     for kind, names in (("starts", plan.starts), ("rates", plan.rates)):
         for k, name in enumerate(names, start=count + (len(plan.starts) if kind == "rates" else 0)):
             columns[traced.start_places[kind][name], k] = 1.0

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pliant.codegen.directional_kernel import DirectionalKernel, from_lanes, to_lanes
 from pliant.codegen.lanes import LANES as KERNEL_LANES
 from pliant.codegen.lanes import padded
-from pliant.codegen.llvm import MachineCode
+from pliant.codegen.llvm import MachineCode, address_of
 from pliant.host.stages import Stages
 from pliant.integrate.compiled_loops import compiled_loop
 from pliant.integrate.memory.memory import packed
@@ -107,7 +107,7 @@ class Variation:
     def _bind(self, **arrays: NDArray[Any]) -> None:
         for name, array in arrays.items():
             self._arrays[name] = np.ascontiguousarray(array)
-            self._run[name] = self._arrays[name].ctypes.data
+            self._run[name] = address_of(self._arrays[name])
 
     @property
     def s(self) -> Floats:
@@ -126,8 +126,10 @@ class Variation:
         for kernel, suffix in ((self._kernel, ""), (self._project, "_project")):
             if kernel is not None:
                 self._arrays[f"p{suffix}"][: p.size] = p
-                lanes = to_lanes(dp[list(kernel.active)])
-                self._arrays[f"seeds{suffix}"][:, first : first + len(kernel.active)] = lanes[:, : len(kernel.active)]
+                rows, seeds = dp[kernel.places], self._arrays[f"seeds{suffix}"]
+                for group in range(seeds.shape[0]):
+                    own = rows[:, group * LANES : (group + 1) * LANES]
+                    seeds[group, first : first + len(own), : own.shape[1]] = own
 
     def go_along(self, first: int, last: int, times: Floats) -> tuple[Floats, Floats]:
         """Go along steps first ... last - 1; returns (states, S as (time, group, row, lane)) at sorted times in them, incl. ends.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 PLACES = (1e-3, 0.5, 0.999)  # fractions of a step at which decisions are evaluated, as in integrate/replay/variational.py
-HALVINGS = 30  # bisections of the interval in which a decision changes
+SECTIONS, NARROWINGS = 32, 6  # parts of the interval in which a decision changes, and how often it is narrowed to one of them
 MOST_CORNERS = 64  # in a half of a step
 # Differences of f are taken over two distances from an edge, the shorter a fraction of the step, or a time, s. At a corner they
 # are in the ratio of the distances, at a root in that of their roots, at a jump they are equal.
@@ -61,10 +62,10 @@ def first_edge(walk: EventReader, first: int, last: int, p: Floats) -> CrossedEd
         return None
     steps = _Steps(walk, first, last, p, kernel.decide, kernel.matters(p) != 0.0)
     places, decided = zip(*((x, steps.decisions(np.arange(last - first), np.full(last - first, x))) for x in PLACES), strict=True)
-    found: list[tuple[float, int, bool]] = []
-    for low, high, before, after in zip(places, places[1:], decided, decided[1:], strict=False):
-        changed = np.flatnonzero(np.any(before != after, axis=1))
-        found += steps.bad_edges(changed, np.full(changed.size, low), high, before[changed])
+    changed = [np.flatnonzero(np.any(before != after, axis=1)) for before, after in pairwise(decided)]
+    low, high = (np.repeat(np.array(ends), [own.size for own in changed]) for ends in (places[:-1], places[1:]))
+    before = np.concatenate([own[k] for own, k in zip(decided, changed, strict=False)])
+    found = steps.bad_edges(np.concatenate(changed), low, high, before)
     found += steps.bad_ends(decided[-1][:-1], decided[0][1:])
     if not found:
         return None
@@ -105,25 +106,33 @@ class _Steps:
         """Decisions in steps k at fractions x of them; those without effect are 0."""
         return np.asarray(self._evaluate(self.decide, self.t[k] + x * self.h[k], self._states(k, x)) * self.matters)
 
-    def bad_edges(self, k: NDArray[np.int64], low: Floats, end: float, before: Floats) -> list[tuple[float, int, bool]]:
+    def bad_edges(self, k: NDArray[np.int64], low: Floats, end: Floats, before: Floats) -> list[tuple[float, int, bool]]:
         """(time, number of the decision, whether it is a jump) of edges in steps k, from low to end, that S cannot cross."""
         found: list[tuple[float, int, bool]] = []
         for _ in range(MOST_CORNERS):
             if not k.size:
                 break
-            high = np.full(k.size, end)
-            for _ in range(HALVINGS):
-                middle = 0.5 * (low + high)
-                beyond = np.any(self.decisions(k, middle) != before, axis=1)
-                low, high = np.where(beyond, low, middle), np.where(beyond, middle, high)
+            high = end
+            for _ in range(NARROWINGS):
+                low, high = self._narrowed(k, low, high, before)
             after = self.decisions(k, high)
             operation = np.argmax(after != before, axis=1)
             jumps, steep = self._judge(k, high)
             times = self.t[k] + high * self.h[k]
             found += [(float(times[i]), int(operation[i]), bool(jumps[i])) for i in np.flatnonzero(jumps | steep)]
-            more = np.any(self.decisions(k, np.full(k.size, end)) != after, axis=1)
-            k, low, before = k[more], high[more], after[more]
+            more = np.any(self.decisions(k, end) != after, axis=1)
+            k, low, end, before = k[more], high[more], end[more], after[more]
         return found
+
+    def _narrowed(self, k: NDArray[np.int64], low: Floats, high: Floats, before: Floats) -> tuple[Floats, Floats]:
+        """The first of SECTIONS parts of low ... high at whose end a decision has changed."""
+        edges = low[:, None] + (high - low)[:, None] * np.linspace(0.0, 1.0, SECTIONS + 1)
+        edges[:, -1] = high
+        inner = edges[:, 1:-1]
+        decided = self.decisions(np.repeat(k, inner.shape[1]), inner.ravel()).reshape(*inner.shape, -1)
+        beyond = np.column_stack([np.any(decided != before[:, None], axis=2), np.ones(k.size, dtype=bool)])
+        rows, part = np.arange(k.size), np.argmax(beyond, axis=1)
+        return edges[rows, part], edges[rows, part + 1]
 
     def bad_ends(self, before: Floats, after: Floats) -> list[tuple[float, int, bool]]:
         """The same at the ends of steps that end at a corner; before, after: decisions before and beyond the end of each."""

@@ -140,7 +140,7 @@ class Sensitivities:
         """Derivatives of the quantities, with the dimensions of the result and theta last; rows as far as derivatives exist."""
         import xarray as xr
 
-        values = self._values
+        values = self.rows
         labels = self.result.labels
         data = {}
         for name in self.of:
@@ -161,7 +161,8 @@ class Sensitivities:
         return int(np.searchsorted(self._row_times, self._walk.until, side="right"))
 
     @cached_property
-    def _values(self) -> dict[str, Floats]:
+    def rows(self) -> dict[str, Floats]:
+        """The same derivatives as bare arrays, by quantity: (time, ..., theta)."""
         return self._walk_values(self.of)
 
     def _walk_values(self, names: Sequence[str]) -> dict[str, Floats]:
@@ -173,7 +174,7 @@ class Sensitivities:
     def ledger(self) -> LedgerDerivative:
         """Derivatives of the energy ledger."""
         missing = [name for name in (*HELD, "work") if name not in self.of]
-        values = {**self._values, **(self._walk_values(missing) if missing else {})}
+        values = {**self.rows, **(self._walk_values(missing) if missing else {})}
         sources, extremes = list(self.result.labels["source"]), self.result.extremes
         idle = () if extremes is None else extremes.idle  # the result's ledger leaves these out
         works = {name: values["work"][:, k] for k, name in enumerate(sources) if name not in idle}

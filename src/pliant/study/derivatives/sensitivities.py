@@ -117,12 +117,12 @@ def sensitivities(
     return PartlyDifferencedSensitivities(exact, _beside(owner, plan, walk.lost, run, options), walk.lost) if walk.lost else exact
 
 
-def _given(run: Run, start: AnyStart) -> list[int]:
+def _given(run: Run, start: AnyStart) -> slice | tuple[int, ...]:
     """The components of y that the start gives: all if the run continues another, otherwise those that are named."""
     if not isinstance(start, Mapping):
-        return [] if start is None else list(range(run.y0.size))
+        return () if start is None else slice(None)
     positions, rates = split_starts(start)
-    return list(start_places(run.traced, "sensitivities", {"starts": positions, "rates": rates}).values())
+    return tuple(start_places(run.traced, "sensitivities", {"starts": positions, "rates": rates}).values())
 
 
 def _begin(start: AnyStart, t_start: float) -> float:

@@ -241,7 +241,7 @@ class DifferentiatedRun:
         slope = np.empty((value.size, len(self._runner.names)))
         known = self._known_rows
         if known:
-            slope[:known] = _column(self._done.table[series.quantity].values, series.place)
+            slope[:known] = _column(self._done.rows[series.quantity], series.place)
         if known < value.size:
             for k, (before, after, apart) in enumerate(self._neighbours()):
                 rise = _column(after.values[series.quantity], series.place) - _column(before.values[series.quantity], series.place)

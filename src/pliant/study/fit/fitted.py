@@ -249,7 +249,8 @@ def fitted(search: Search, x: Floats, minima: Sequence[Minimum] = ()) -> Fit:
 
 def _directions(slopes: Floats, threshold: float) -> tuple[Floats, Floats]:
     """Directions of the parameters that change nothing, one per row, and all others."""
-    _, strengths, rows = np.linalg.svd(slopes, full_matrices=True)
+    # the triangle instead of all rows: full_matrices would make a square of them
+    _, strengths, rows = np.linalg.svd(np.linalg.qr(slopes, mode="r"), full_matrices=True)
     all_strengths = np.zeros(rows.shape[0])
     all_strengths[: strengths.size] = strengths
     weak = all_strengths <= threshold * max(float(all_strengths[0]), np.finfo(float).tiny)

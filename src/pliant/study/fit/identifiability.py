@@ -83,7 +83,7 @@ def identifiability_of(fit: Fit) -> Identifiability:
     slopes = np.concatenate([part.slopes for part in fit.experiments]) * sizes
     residuals = np.concatenate([part.residuals for part in fit.experiments])
     noise = float(np.linalg.norm(residuals)) / np.sqrt(max(residuals.size - len(fit.names), 1))
-    _, strengths, rows = np.linalg.svd(slopes, full_matrices=True)
+    _, strengths, rows = np.linalg.svd(np.linalg.qr(slopes, mode="r"), full_matrices=True)
     strengths = np.concatenate([strengths, np.zeros(rows.shape[0] - strengths.size)])
     known = strengths[: max(len(fit.names) - fit.flat.shape[0], 1)]
     directions, combined = _undetermined(fit, values, sizes)

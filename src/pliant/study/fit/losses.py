@@ -29,6 +29,10 @@ class Loss:
         """Twice what a search minimises; the sum of squares for the linear loss."""
         return float(self.knee**2 * np.sum(self.rho((residuals / self.knee) ** 2)))
 
+    def counted(self, residuals: Floats) -> Floats:
+        """Residuals whose squares sum up to `total`."""
+        return np.asarray(np.sign(residuals) * self.knee * np.sqrt(self.rho((residuals / self.knee) ** 2)))
+
     def score(self, residuals: Floats) -> Floats:
         """The residuals as they act on the values: psi."""
         return np.asarray(residuals * self.first((residuals / self.knee) ** 2))

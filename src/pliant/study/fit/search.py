@@ -19,6 +19,7 @@ from pliant.study.fit.experiment import Comparison
 from pliant.study.fit.free_parameters import FreeParameters
 from pliant.study.fit.losses import Loss, scatter
 from pliant.study.fit.noise import HIGHEST, Autoregression, GivenCovariance, autocovariances, autoregression, pieces_of
+from pliant.study.fit.settling import MESSAGE, Settled, Settling
 from pliant.study.fit.targets import Target, targets_of
 
 Floats = NDArray[np.float64]
@@ -54,6 +55,7 @@ class Search:
         self._given = self._covariances(noise)
         self._models: dict[str, Autoregression] = {}
         self._refused = 0.0
+        self._settling: Settling | None = None  # of the search that is going on
         self.runs, self.ok, self.message, self.warnings = 0, False, "", list[str]()
         self._pool: ThreadPoolExecutor | None = None
 
@@ -85,14 +87,21 @@ class Search:
             x[moving] = part
             return x
 
-        done = least_squares(
-            lambda part: self._residuals(whole(part)),
-            inside[moving],
-            lambda part: self._slopes(whole(part))[:, moving],
-            bounds=(low[moving], high[moving]),
-            **{"xtol": end, "ftol": end, "gtol": 1e-12, "max_nfev": self._most},
-            **({} if self.loss.name == "linear" else {"loss": self.loss.name, "f_scale": self.loss.knee}),
-        )
+        self._settling = Settling()
+        try:
+            done = least_squares(
+                lambda part: self._residuals(whole(part)),
+                inside[moving],
+                lambda part: self._slopes(whole(part))[:, moving],
+                bounds=(low[moving], high[moving]),
+                **{"xtol": end, "ftol": end, "gtol": 1e-12, "max_nfev": self._most},
+                **({} if self.loss.name == "linear" else {"loss": self.loss.name, "f_scale": self.loss.knee}),
+            )
+        except Settled as settled:
+            self.ok, self.message = True, f"the search converged: {MESSAGE}"
+            return whole(settled.x[moving])
+        finally:
+            self._settling = None
         self.ok, stopped = done.status > 0, f"stopped after {self._most} runs of each experiment, before it converged"
         self.message = f"the search {f'converged: {CONVERGED[done.status]}' if self.ok else stopped}"
         return whole(np.asarray(done.x))
@@ -223,6 +232,8 @@ class Search:
 
     def _slopes(self, x: Floats) -> Floats:
         parts = self.at(x)
+        if self._settling is not None and self._settling.is_over([self.loss.counted(part.residuals) for part in parts]):
+            raise Settled(np.array(x))
         for part in parts:
             self.warnings += [sentence for sentence in part.warnings if sentence not in self.warnings]
         return np.concatenate([part.slopes for part in parts]) * self.free.scales
