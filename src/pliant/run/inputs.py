@@ -122,7 +122,7 @@ class Inputs:
             p[place] = value
         if known.code is not None:
             self._note(name, known)
-            p[known.computed] = known.code(0.0, np.empty(0), self._numbers)
+            p[known.computed] = known.code(0.0, np.empty(0), self.numbers)
         return known.timed
 
     def places(self, names: Iterable[str]) -> NDArray[np.int64]:
@@ -140,9 +140,9 @@ class Inputs:
 
     def _note(self, name: str, known: Input) -> None:
         """Write an input's value into the numbers from which others are computed."""
-        self._numbers[list(self.values).index(name)] = self.values[name]
+        self.numbers[list(self.values).index(name)] = self.values[name]
         for place, expression in known.numbers:
-            self._numbers[place] = evaluated(expression, self.values)
+            self.numbers[place] = evaluated(expression, self.values)
 
     # ---- what depends on a parameter
 
@@ -163,7 +163,7 @@ class Inputs:
         return every_number(self._here.root)
 
     @cached_property
-    def _numbers(self) -> Floats:
+    def numbers(self) -> Floats:
         """The numbers with which the code was prepared: parameters, then numbers of the model."""
         return np.concatenate([list(self._traced.parameter_values.values()), self._every.values[self._places]])
 
@@ -254,7 +254,7 @@ class Inputs:
         for place in changed:
             if place in self._expressions:
                 found[place] = self._expressions[place]
-            elif self._numbers[place] == self.values[parameter.name]:
+            elif self.numbers[place] == self.values[parameter.name]:
                 found[place] = parameter
             else:
                 _refuse(parameter, "bodies, joints or beams are computed from")
