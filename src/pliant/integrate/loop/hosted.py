@@ -61,7 +61,7 @@ def _happen(run: Any) -> int:
         code = act(run)
         if code == ON and run.striking != 0:
             code = strike_at_event(run)
-    while code == ON and run.t >= run.t_stop and next_piece(run):
+    while code == ON and run.t >= run.t_stop - run.one_instant and next_piece(run):
         code = sample(run)
     if run.n_events > 0:
         _take_sides_anew(run)
