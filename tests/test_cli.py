@@ -315,7 +315,7 @@ def test_check_tells_machines_what_is_left_to_move() -> None:
 def test_every_command_has_help_with_an_example_that_parses() -> None:
     commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
     assert list(commands) == ["new", "check", "run", "sweep", "equilibrium", "modes", "fit", "info", "export", "plot", "animate",
-                              "page", "serve", "reproduce", "equations", "schema"]  # fmt: skip
+                              "page", "serve", "fmu", "reproduce", "equations", "schema"]  # fmt: skip
     for name, command in commands.items():
         shown = runner.invoke(app, [name, "--help"], env={"COLUMNS": "200"})
         assert shown.exit_code == 0

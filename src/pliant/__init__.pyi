@@ -17,6 +17,8 @@ from pliant.ensemble.ensemble import ensemble
 from pliant.ensemble.keep import ExtremesOf, ValuesAt
 from pliant.equations import equations
 from pliant.errors import ModelError, PliantError, SolveError, StepError, UnknownNameError
+from pliant.exchange.fmu import write_fmu
+from pliant.exchange.target import write_c
 from pliant.files import dump_model, load_model, loads_model
 from pliant.integrate.methods.method import (
     DOP853,
@@ -346,4 +348,6 @@ __all__ = [
     "tan",
     "tanh",
     "where",
+    "write_c",
+    "write_fmu",
 ]  # fmt: skip

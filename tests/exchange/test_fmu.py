@@ -87,7 +87,7 @@ def test_model_exchange_follows_the_run_of_simulate_by_the_importers_own_integra
 
 
 @contextmanager
-def instance(kind, path, folder, model=True):
+def instance(kind, path, folder):
     """An instance that has not been initialised."""
     description = fmpy.read_model_description(path)
     place = fmpy.extract(path, str(folder))
@@ -142,7 +142,7 @@ def test_parameters_and_starts_are_set_before_a_run(unit, tmp_path):
 
 
 def test_inputs_change_between_steps_and_saved_states_return(unit, tmp_path):
-    def drive(it, at, first, last, bytes_of=None):
+    def drive(it, at, first, last):
         found = []
         for k in range(first, last):
             it.setFloat64([at["torque"]], [np.sin(40.0 * k)])
@@ -195,8 +195,8 @@ def test_directional_derivatives_are_those_of_differences(unit, tmp_path):
 def test_an_event_that_ends_runs_ends_the_unit(tmp_path, monkeypatch):
     monkeypatch.setattr(compiler, "FLAGS", QUICK)
     system = pl.System("drop", gravity=(0.0, -9.81))
-    system.add("ball", pl.RigidBody.sphere(0.1, 1.0), joint=pl.Prismatic(axis=(0.0, 1.0, 0.0), position=1.0))
-    system.condition("low", lambda t, q, v: q["ball.position"] - 0.5, stop=True)
+    system.add("ball", pl.RigidBody(mass=1.0, inertia=1e-3), joint=pl.Prismatic(axis="y", displacement=1.0))
+    system.event("low", lambda t, q, v: q["ball.displacement"] - 0.5, stop=True)
     write_fmu(system, tmp_path / "drop.fmu", version="2.0")
     with begun(FMU2Slave, str(tmp_path / "drop.fmu"), tmp_path) as (it, at):
         with pytest.raises(Exception, match=r"[Dd]iscard|status 2"):
@@ -219,7 +219,7 @@ def test_what_cannot_leave_python_is_refused_by_name(tmp_path):
     ):
         with pytest.raises(ModelError, match=words):
             write_fmu(system, tmp_path / "no.fmu", platforms=options.pop("platforms", []), **options)
-    system.sampled("python", 0.01, lambda t, q, v, m, memory: 1.0 if q["arm.angle"] > 0 else 0.0, outputs="x", python=True)
+    system.sampled("python", 0.01, lambda t, q, v, m, memory: 1.0, outputs="x", compiled=False)
     with pytest.raises(ModelError, match="t_end"):
         write_fmu(system, tmp_path / "no.fmu", platforms=[])
     with pytest.raises(ModelError, match="must be formulas"):

@@ -11,6 +11,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.analysis.operation_counts import efforts_function
 from pliant.codegen.jacobian import slopes_along
 from pliant.codegen.llvm import KernelText, kernel_text
 from pliant.codegen.standalone import Program
@@ -48,7 +49,8 @@ _FIELDS = ("budget", "flushed", "next_save", "n_rows", "pausing", "t_stop", "n_p
            "waiting_t", "waiting_h", "accepted", "rejected", "error_rows", "h", "t", "n_updates", "n_touches", "events",
            "events_closed")  # fmt: skip
 _PLACES = ("run", "run.work", "run.p", "run.y", "run.row_y", "run.plan", "run.piece_end", "run.piece_due", "run.hit", "run.finished",
-           "run.touch", "numbers", "expressed", "prepared", "slope.y", "slope.p", "slope.out")  # fmt: skip
+           "run.touch", "numbers", "expressed", "prepared", "slope.y", "slope.p", "slope.out",
+           "efforts.y")  # fmt: skip
 # What is said of a code with which a run ends, and the time.
 SENTENCES = {
     AT_EVENT: "an event ended the run at t = %.10g s",
@@ -115,6 +117,9 @@ class Exported:
                  "N_GIVEN": len(self.given), "N_ENTRIES": len(self.followed.entries), "N_EXPRESSED": len(self.followed.expressed),
                  "N_P": self.n_parameters, "N_SLOPES": n + len(self.sloped) if self.slopes else 0, "N_VARIABLES": len(variables),
                  "SIZE": image.end, "FINISHED": FINISHED, "TOUCH": TOUCH}  # fmt: skip
+        if "efforts" in self.program.kernels:
+            sizes["N_EFFORTS"] = len(traced.tree.rates)
+            sizes["N_STATES"] = self.program.kernels["efforts"].program.n_y - len(traced.tree.rates)  # that these read
         yield f"/* {self.name.replace('*/', '')}: what is where in the memory of a run. */"
         yield from ("#include <stdint.h>", *(["#define HOSTED"] if self.hosted else []))
         yield from (f"#define {name} {value}" for name, value in sizes.items())
@@ -155,8 +160,9 @@ def exported(
     t_end: float | None,
     formulation: str,
     hosted: bool,
+    efforts: bool = False,
 ) -> Exported:
-    """Prepare a mechanism; raises a ModelError if it cannot run without Python."""
+    """Prepare a mechanism; raises a ModelError if it cannot run without Python. efforts: with its inverse dynamics."""
     system = mechanism_of(system, caller)
     t_start = check.number(caller, "t_start", t_start, "s")
     end = FOREVER if t_end is None else check.number(caller, "t_end", t_end, "s")
@@ -175,7 +181,8 @@ def exported(
     given, followed = given_numbers(caller, compiled, names, tuned, known)
     run = _run(caller, compiled, method, t_start, end)
     run.stepper.memory.bind_knots(_knots(run, known, apart, t_start, end))
-    return _laid_out(system.name, run, method, hosted, given, followed, outputs_of(caller, compiled, outputs), end)
+    return _laid_out(system.name, run, method, hosted, given, followed, outputs_of(caller, compiled, outputs), end,
+                     efforts_function(compiled.traced.system) if efforts and not compiled.traced.rows else None)  # fmt: skip
 
 
 def _method(system: Any, method: Any, t_start: float, t_end: float | None, values: Any, formulation: str) -> Method:
@@ -217,7 +224,8 @@ def _knots(run: Run, known: Inputs, names: Sequence[str], t_start: float, t_end:
 
 
 def _laid_out(
-    name: str, run: Run, method: Method, hosted: bool, given: Sequence[Given], followed: Followed, outputs: Sequence[Output], t_end: float
+    name: str, run: Run, method: Method, hosted: bool, given: Sequence[Given], followed: Followed, outputs: Sequence[Output], t_end: float,
+    efforts: ca.Function | None,
 ) -> Exported:  # fmt: skip
     compiled, memory, n = run.compiled, run.stepper.memory, run.traced.y0.size
     sloped = tuple(sorted({one.place for one in outputs if one.place >= 0}))
@@ -227,7 +235,7 @@ def _laid_out(
         own = {field: kernel for field, kernel in called.addresses.items() if field in wanted or field.startswith("updates[")}
         called = replace(called, addresses=own, kernels={k: called.kernels[k] for k in own.values()})
     more = {"expressions": kernel_text(followed.expressions, fused=False), "prepare": kernel_text(followed.prepare, fused=False)}
-    more |= _slope(compiled, sloped, followed.entries)
+    more |= _slope(compiled, sloped, followed.entries) if efforts is None else {"efforts": kernel_text(efforts, fused=False)}
     loops = {word: loop_source("loop.hosted", word.upper()) for word in ("begin", "happen", "has_work", "indicate")}
     program = called.program(more, loops if hosted else called.loops)
     memory.bind_work(max(kernel.schedule.n_work for kernel in program.kernels.values()))
@@ -238,7 +246,8 @@ def _laid_out(
     image.add_record("run", record, {**memory.arrays, "updates": np.zeros_like(memory.arrays["updates"])}, WRITTEN_FIRST)
     n_p = int(run.stepper.p.size)
     room = {"expressed": len(followed.expressed), "prepared": len(followed.entries), "slope.y": 2 * n,
-            "slope.p": n_p + len(followed.entries), "slope.out": n + len(sloped)}  # fmt: skip
+            "slope.p": n_p + len(followed.entries), "slope.out": n + len(sloped),
+            "efforts.y": 0 if efforts is None else efforts.numel_in(1)}  # fmt: skip
     image.add("numbers", followed.numbers)
     for own_name, size in room.items():
         image.add(own_name, np.zeros(size + 1))

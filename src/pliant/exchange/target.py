@@ -22,7 +22,7 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "x86_64": ("-target", "x86_64-freestanding-none"),
 }
 STEP = 1e-3  # s
-_OBJECT = ("-std=c99", "-O2", "-ffp-contract=off", "-ffreestanding", "-fno-stack-protector", "-fno-sanitize=undefined", "-w", "-c")
+_OBJECT = ("-std=c99", "-Os", "-ffp-contract=off", "-ffreestanding", "-fno-stack-protector", "-g0", "-fno-sanitize=undefined", "-w", "-c")
 _OWN = 256  # bytes of a run besides its numbers, at most
 
 
@@ -54,7 +54,7 @@ def write_c(
         raise NoCompiler(f"there must be zig to compile for {target} (pip install ziglang); target='c' writes the sources")
     step = check.positive("write_c", "step", step, "s")
     made = exported("write_c", system, inputs=inputs, outputs=outputs, parameters=parameters, values=values,
-                    method=method or RK4(step=step), t_start=t_start, t_end=t_end, formulation=formulation, hosted=False)  # fmt: skip
+                    method=method or RK4(step=step), t_start=t_start, t_end=t_end, formulation=formulation, hosted=False, efforts=True)  # fmt: skip
     name = identifier(made.name)
     sources = made.sources(("run.c", "target.c"), [(0, one.place, 0) for one in made.outputs])
     sources[f"{name}.h"] = header(made, name)
@@ -80,9 +80,11 @@ def header(made: Exported, name: str) -> str:
 def _header(made: Exported, name: str) -> Iterator[str]:
     upper, kernels = name.upper(), made.program.kernels
     size = made.image.end + 8 * (len(made.given) + made.compiled.observe.n_out + 2 * len(made.pairs)) + _OWN
-    counts = f"{kernels['rhs'].operations} operations for the equations of motion, {kernels['observe'].operations} for the outputs"
-    yield f"/* {made.name.replace('*/', '')}: {made.method!r}."
-    yield f"   {counts}; sines count as one. Memory: {upper}_BYTES, and no more whatever happens. SI units. */"
+    counts = {"the equations of motion": "rhs", "all quantities of results": "observe", "inverse dynamics": "efforts"}
+    counted = [f"{kernels[name].operations} for {words}" for words, name in counts.items() if name in kernels]
+    yield f"/* {made.name.replace('*/', '')}: {made.method!r}. SI units."
+    yield f"   Operations: {', '.join(counted)}; a sine counts as one."
+    yield f"   Memory: {upper}_BYTES, and no more whatever happens. */"
     yield from (f"#ifndef {upper}_H", f"#define {upper}_H", "", f"#define {upper}_BYTES {-(-size // 16) * 16}")
     yield from _names(f"{name}_input", [one.name for one in made.given])
     yield from _names(f"{name}_output", [one.name for one in made.outputs])
@@ -94,6 +96,10 @@ def _header(made: Exported, name: str) -> Iterator[str]:
     yield f"double {name}_get({name} *it, int output);"
     yield f"double {name}_time(const {name} *it);                  /* s */"
     yield f"long {name}_touches({name} *it, int pair);             /* contacts of a pair so far */"
+    if "efforts" in kernels:
+        rates = ", ".join(made.compiled.traced.tree.rates).replace("*/", "")
+        yield f"/* Inverse dynamics: the efforts that accelerations take here against inertia and gravity, of {rates}. */"
+        yield f"void {name}_efforts({name} *it, const double *a, double *out);"
     yield from ("", "#endif", "")
 
 

@@ -17,3 +17,12 @@ double API(get)(MECHANISM *it, int number) {
 }
 double API(time)(const MECHANISM *it) { return ((const Run *)it)->t; }
 long API(touches)(MECHANISM *it, int pair) { return (long)touches_of((Run *)it, pair); }
+#ifdef N_EFFORTS
+void API(efforts)(MECHANISM *it, const double *a, double *out) {
+    Run *run = (Run *)it;
+    take_changes(run);
+    memcpy(ARRAY(efforts_y), state(run), 8 * N_STATES);
+    memcpy(ARRAY(efforts_y) + N_STATES, a, 8 * N_EFFORTS);
+    pl_efforts(run->t, AT(efforts_y), AT(run_p), (char *)out, AT(run_work));
+}
+#endif
