@@ -21,7 +21,11 @@ def elastic_arm():
 
 # name: System, end in s, options of `write_fmu`
 SYSTEMS = {
-    "elastic arm": (elastic_arm, 0.3, {"parameters": ["damping", "arm.angle"], "outputs": ["arm.angle", "v", "tip_position arm y"]}),
+    "elastic arm": (
+        elastic_arm,
+        0.3,
+        {"parameters": ["damping", "arm.angle"], "outputs": ["arm.angle", "v", "tip_position arm y"]},
+    ),
     "falling chain": (falling_chain, 0.6, {}),
     "slider-crank": (slider_crank, 0.02, {}),
     "controlled arm": (controlled_arm, 0.1, {"t_end": 0.1, "outputs": ["arm.angle", "v arm.angle", "states"]}),

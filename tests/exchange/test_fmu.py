@@ -54,7 +54,12 @@ def read(result, name):
     return np.asarray(result[name])
 
 
-CASES = [("elastic arm", "3.0", "2.0"), ("falling chain", "2.0", "3.0"), ("slider-crank", "3.0", "2.0"), ("controlled arm", "2.0", "3.0")]
+CASES = [
+    ("elastic arm", "3.0", "2.0"),
+    ("falling chain", "2.0", "3.0"),
+    ("slider-crank", "3.0", "2.0"),
+    ("controlled arm", "2.0", "3.0"),
+]
 
 
 @pytest.mark.parametrize(("name", "version", "_"), CASES, ids=[case[0] for case in CASES])
@@ -198,7 +203,7 @@ def test_an_event_that_ends_runs_ends_the_unit(tmp_path, monkeypatch):
     system.add("ball", pl.RigidBody(mass=1.0, inertia=1e-3), joint=pl.Prismatic(axis="y", displacement=1.0))
     system.event("low", lambda t, q, v: q["ball.displacement"] - 0.5, stop=True)
     write_fmu(system, tmp_path / "drop.fmu", version="2.0")
-    with begun(FMU2Slave, str(tmp_path / "drop.fmu"), tmp_path) as (it, at):
+    with begun(FMU2Slave, str(tmp_path / "drop.fmu"), tmp_path) as (it, _):
         with pytest.raises(Exception, match=r"[Dd]iscard|status 2"):
             for k in range(100):
                 it.doStep(0.01 * k, 0.01)

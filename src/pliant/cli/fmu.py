@@ -21,18 +21,19 @@ def fmu(
     fmi: Annotated[str, typer.Option("--fmi", help="Version of the standard: 3.0 or 2.0.")] = "3.0",
     inputs: Annotated[
         str | None,
-        typer.Option("--inputs", metavar="NAME,...", help="Parameters that change during a run; default: those of drives and loads."),
+        typer.Option("--inputs", metavar="NAME,...", help="Parameters that change in runs; default: those of drives and loads."),
     ] = None,
     outputs: Annotated[
         str | None,
         typer.Option("--outputs", metavar="NAME,...", help="As in arm.angle,'tip_position arm y'; default: coordinates and rates."),
     ] = None,
     parameters: Annotated[
-        str | None, typer.Option("--parameters", metavar="NAME,...", help="Parameters to tune, and coordinates whose start may be set.")
+        str | None,
+        typer.Option("--parameters", metavar="NAME,...", help="Parameters to tune, and coordinates whose start may be set."),
     ] = None,
     platforms: Annotated[
         str | None,
-        typer.Option("--platforms", metavar="NAME,...", help="As in x86_64-linux,x86_64-windows; default: this one; '': C source alone."),
+        typer.Option("--platforms", metavar="NAME,...", help="As in x86_64-linux,x86_64-windows; default: this one; '': only C."),
     ] = None,
     t_end: TEnd = None,
     values: Set = None,
@@ -47,12 +48,11 @@ def fmu(
     check_target("--out", target)
     model = load_model(file, includes_outside, values)
     settings = settings_of(model, file, t_end)
-    options = {"inputs": names_of(inputs), "outputs": names_of(outputs), "parameters": names_of(parameters),
-               "platforms": names_of(platforms)}  # fmt: skip
     try:
         with progress.waiting("writing the FMU", quiet or as_json):
             write_fmu(model, target, kind=kind, version=fmi, method=settings.method or "auto", t_start=settings.t_start,
-                      t_end=settings.t_end, formulation=settings.formulation, **options)  # fmt: skip
+                      t_end=settings.t_end, formulation=settings.formulation, inputs=names_of(inputs), outputs=names_of(outputs),
+                      parameters=names_of(parameters), platforms=names_of(platforms))  # fmt: skip
     except ModelError as trouble:
         stop(WRONG, str(trouble))
     except PliantError as trouble:

@@ -80,8 +80,8 @@ def _directional(rhs: ca.Function, n: int, whole: bool) -> ca.Function:
 
 
 def slopes_along(functions: Sequence[ca.Function], entries: Sequence[int]) -> ca.Function | None:
-    """The derivatives of functions of (t, y, p), one after the other, for y = [state, direction in y] and p = [p, direction in these
-    entries of p]; None if one is not a graph of scalars."""
+    """The derivatives of functions of (t, y, p), one after the other, for y = [state, direction in y] and p = [p, direction in
+    these entries of p]; None if one is not a graph of scalars."""
     if not all(function.is_a("SXFunction") for function in functions):
         return None
     t, y, p = (ca.SX.sym(name, functions[0].numel_in(k)) for k, name in enumerate(("t", "y", "p")))

@@ -48,7 +48,9 @@ def shared_library(source: Path, out: Path, platform: str) -> None:
     own = platform == here() and shutil.which("cc") is not None
     if not own and not has_zig():
         what = "a C compiler named cc, or zig" if platform == here() else f"zig, to compile for {platform}"
-        raise NoCompiler(f"there must be {what} (pip install 'pliant[fmu]' brings zig); or ask for platforms=[], for C source alone")
+        raise NoCompiler(
+            f"there must be {what} (pip install 'pliant[fmu]' brings zig); or ask for platforms=[], for C source alone"
+        )
     shared = ["-shared", *([] if "windows" in platform else ["-fPIC"])]
     library = [] if "windows" in platform or "darwin" in platform else ["-lm"]
     start = ["cc"] if own else [*zig(), "cc", "-target", PLATFORMS[platform][0]]

@@ -174,7 +174,9 @@ class _Third(_Document):
 
     def variable(self, listed: Element, reference: int, one: Variable) -> None:
         real = one.kind != TOUCHES
-        own = SubElement(listed, "Float64" if real else "Int64", name=one.name, valueReference=str(reference), causality=one.causality)
+        own = SubElement(
+            listed, "Float64" if real else "Int64", name=one.name, valueReference=str(reference), causality=one.causality
+        )
         own.set("variability", one.variability)
         if one.meaning:
             own.set("description", one.meaning)

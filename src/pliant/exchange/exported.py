@@ -1,4 +1,4 @@
-"""A mechanism as C: the memory of a run that is prepared but not begun, its loop, its equations, and what others may set and read."""
+"""A mechanism as C: the memory of a run that is prepared but not begun, its loop, its equations, what others may set and read."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ WORD = 8  # bytes
 _FIELDS = ("budget", "flushed", "next_save", "n_rows", "pausing", "t_stop", "n_pieces", "piece", "entering", "restart", "waiting",
            "waiting_t", "waiting_h", "accepted", "rejected", "error_rows", "h", "t", "n_updates", "n_touches", "events",
            "events_closed")  # fmt: skip
-_PLACES = ("run", "run.work", "run.p", "run.y", "run.row_y", "run.plan", "run.piece_end", "run.piece_due", "run.hit", "run.finished",
-           "run.touch", "numbers", "expressed", "prepared", "slope.y", "slope.p", "slope.out",
+_PLACES = ("run", "run.work", "run.p", "run.y", "run.row_y", "run.plan", "run.piece_end", "run.piece_due", "run.hit",
+           "run.finished", "run.touch", "numbers", "expressed", "prepared", "slope.y", "slope.p", "slope.out",
            "efforts.y")  # fmt: skip
 # What is said of a code with which a run ends, and the time.
 SENTENCES = {
@@ -123,7 +123,9 @@ class Exported:
         yield f"/* {self.name.replace('*/', '')}: what is where in the memory of a run. */"
         yield from ("#include <stdint.h>", *(["#define HOSTED"] if self.hosted else []))
         yield from (f"#define {name} {value}" for name, value in sizes.items())
-        yield from (f"#define {name} {value!r}" for name, value in (("T_START", self.t_start), ("T_END", self.t_end), ("STEP", STEP)))
+        yield from (
+            f"#define {name} {value!r}" for name, value in (("T_START", self.t_start), ("T_END", self.t_end), ("STEP", STEP))
+        )
         yield f'#define TOKEN "{token}"'
         yield from (f"#define FIELD_{field} {self._field(field)}" for field in _FIELDS)
         yield from (f"#define PLACE_{place.replace('.', '_')} {image.places[place]}" for place in _PLACES)
@@ -224,8 +226,8 @@ def _knots(run: Run, known: Inputs, names: Sequence[str], t_start: float, t_end:
 
 
 def _laid_out(
-    name: str, run: Run, method: Method, hosted: bool, given: Sequence[Given], followed: Followed, outputs: Sequence[Output], t_end: float,
-    efforts: ca.Function | None,
+    name: str, run: Run, method: Method, hosted: bool, given: Sequence[Given], followed: Followed, outputs: Sequence[Output],
+    t_end: float, efforts: ca.Function | None,
 ) -> Exported:  # fmt: skip
     compiled, memory, n = run.compiled, run.stepper.memory, run.traced.y0.size
     sloped = tuple(sorted({one.place for one in outputs if one.place >= 0}))
@@ -252,8 +254,8 @@ def _laid_out(
     for own_name, size in room.items():
         image.add(own_name, np.zeros(size + 1))
     contents = image.lay_out()
-    return Exported(name, compiled, method, float(run.stops[0]), t_end, hosted, tuple(given), tuple(outputs), followed, sloped, called,
-                    program, image, contents, n_p)  # fmt: skip
+    return Exported(name, compiled, method, float(run.stops[0]), t_end, hosted, tuple(given), tuple(outputs), followed, sloped,
+                    called, program, image, contents, n_p)  # fmt: skip
 
 
 def _slope(compiled: Compiled, sloped: Sequence[int], entries: Sequence[int]) -> dict[str, KernelText]:

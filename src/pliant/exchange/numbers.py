@@ -103,7 +103,7 @@ def _followed(compiled: Compiled, known: Inputs, code: Mapping[str, Any]) -> Fol
     expressed: dict[int, Expression] = {place: x for one in code.values() for place, x in one.numbers}
     entries = sorted({place for one in code.values() for place in (*one.places, *one.computed.tolist())})
     p = ca.SX.sym("p", max(numbers.size, 1))
-    values = {name: p[k] for k, name in enumerate(known.values)}
+    values: Any = {name: p[k] for k, name in enumerate(known.values)}
     rows = [ca.SX(evaluated(x, values)) for x in expressed.values()]
     function = ca.Function("expressions", [ca.SX.sym("t"), ca.SX.sym("y", 0), p], [ca.vertcat(*rows)], ["t", "y", "p"], ["out"])
     program = traced.preparation.program

@@ -15,14 +15,24 @@ from pliant.run.mechanism import AnySystem
 # Targets by name: the compiler's options for one object; none for the C source alone.
 TARGETS: dict[str, tuple[str, ...]] = {
     "c": (),
-    "cortex-m4": ("-target", "thumb-freestanding-eabihf", "-mcpu=cortex_m4"),
-    "cortex-m7": ("-target", "thumb-freestanding-eabihf", "-mcpu=cortex_m7"),
+    "cortex-m4": ("-target", "thumb-freestanding-eabihf", "-mcpu=cortex_m4+vfp4d16sp"),
+    "cortex-m7": ("-target", "thumb-freestanding-eabihf", "-mcpu=cortex_m7+fp_armv8d16"),
     "cortex-a53": ("-target", "aarch64-freestanding-none", "-mcpu=cortex_a53"),
     "riscv64": ("-target", "riscv64-freestanding-none", "-mcpu=baseline_rv64+m+a+f+d"),
     "x86_64": ("-target", "x86_64-freestanding-none"),
 }
 STEP = 1e-3  # s
-_OBJECT = ("-std=c99", "-Os", "-ffp-contract=off", "-ffreestanding", "-fno-stack-protector", "-g0", "-fno-sanitize=undefined", "-w", "-c")
+_OBJECT = (
+    "-std=c99",
+    "-Os",
+    "-ffp-contract=off",
+    "-ffreestanding",
+    "-fno-stack-protector",
+    "-g0",
+    "-fno-sanitize=undefined",
+    "-w",
+    "-c",
+)
 _OWN = 256  # bytes of a run besides its numbers, at most
 
 
@@ -54,7 +64,8 @@ def write_c(
         raise NoCompiler(f"there must be zig to compile for {target} (pip install ziglang); target='c' writes the sources")
     step = check.positive("write_c", "step", step, "s")
     made = exported("write_c", system, inputs=inputs, outputs=outputs, parameters=parameters, values=values,
-                    method=method or RK4(step=step), t_start=t_start, t_end=t_end, formulation=formulation, hosted=False, efforts=True)  # fmt: skip
+                    method=method or RK4(step=step), t_start=t_start, t_end=t_end, formulation=formulation, hosted=False,
+                    efforts=True)  # fmt: skip
     name = identifier(made.name)
     sources = made.sources(("run.c", "target.c"), [(0, one.place, 0) for one in made.outputs])
     sources[f"{name}.h"] = header(made, name)
@@ -110,7 +121,9 @@ def _names(kind: str, names: Sequence[str]) -> Iterator[str]:
         while plain in own:
             plain += "_"
         own.append(plain)
-    entries = [f"    {kind}_{plain} = {k}, /* {name.replace('*/', '')} */" for k, (plain, name) in enumerate(zip(own, names, strict=True))]
+    entries = [
+        f"    {kind}_{plain} = {k}, /* {name.replace('*/', '')} */" for k, (plain, name) in enumerate(zip(own, names, strict=True))
+    ]
     yield from (f"enum {kind} {{", *entries, f"    {kind}s = {len(names)}", "};", "")
 
 
