@@ -61,6 +61,7 @@ SENTENCES = {
     CAME_OPEN: "a closed loop came open after t = %.10g s",
     CHATTERS: "a force kept switching at t = %.10g s, without a value in between",
     DIVERGED: "the run became unstable at t = %.10g s: use a shorter step, or a method with error control",
+    -101: "a time before t = %.10g s was asked for",  # BACKWARD of run.c
     -100: "after t = %.10g s a time was asked for beyond the t_end that this was prepared for",  # BEYOND_END of run.c
 }
 
@@ -179,12 +180,22 @@ def exported(
         raise ModelError.of(caller, "parameters", "must be different names, none of which is an input", tuned)
     apart = [name for name in (*names, *tuned) if name in original.parameters]
     compiled, places = with_inputs_apart(system, compiled, apart)
-    known = Inputs(system, compiled, places)
+    known = Inputs(system, compiled, places, caller, "write another file with another value")
+    if inputs is None:
+        names = [name for name in names if _is_admitted(known, name)]
     given, followed = given_numbers(caller, compiled, names, tuned, known)
     run = _run(caller, compiled, method, t_start, end)
-    run.stepper.memory.bind_knots(_knots(run, known, apart, t_start, end))
+    run.stepper.memory.bind_knots(_knots(run, known, [one.name for one in given if one.number >= 0], t_start, end))
     return _laid_out(system.name, run, method, hosted, given, followed, outputs_of(caller, compiled, outputs), end,
                      efforts_function(compiled.traced.system) if efforts and not compiled.traced.rows else None)  # fmt: skip
+
+
+def _is_admitted(known: Inputs, name: str) -> bool:
+    try:
+        known.admitted(name)
+    except ModelError:
+        return False
+    return True
 
 
 def _method(system: Any, method: Any, t_start: float, t_end: float | None, values: Any, formulation: str) -> Method:

@@ -96,8 +96,17 @@ def parameters_of_efforts(system: System) -> list[str]:
 class Inputs:
     """The parameters of one run: their values, and which of them may be set between steps."""
 
-    def __init__(self, system: System, compiled: Compiled, places: NDArray[np.int64]) -> None:
-        """places: the places of the numbers that the code reads, among all numbers of the System."""
+    def __init__(
+        self,
+        system: System,
+        compiled: Compiled,
+        places: NDArray[np.int64],
+        caller: str = "step",
+        instead: str = "start a new run with another value",
+    ) -> None:
+        """places: the places of the numbers that the code reads, among all numbers of the System. instead: what to do with a
+        parameter that is refused."""
+        self._caller, self._instead = caller, instead
         self._compiled, self._traced, self._places = compiled, compiled.traced, places
         self._known = SystemMemory.of(system, compiled.traced.original)
         self.parameters = compiled.traced.original.parameters
@@ -184,7 +193,7 @@ class Inputs:
         program, count = self._traced.preparation.program, self._traced.preparation.count
         reached = reached_outputs(program, {own, *changed})
         if any(k >= count for k in reached):
-            _refuse(parameter, "a Python `if` in a formula or a law depends on")
+            self._refuse(parameter, "a Python `if` in a formula or a law depends on")
         entries = [k for k in reached if k < count]
         timed = self._check_reach(parameter, {self._first + k for k in entries})
         leaves = self._leaves(program, entries, own, expressions, parameter)
@@ -222,19 +231,21 @@ class Inputs:
         every, places = self._every, self._places
         there = every_number(lowered.root)
         if not every.is_like(there):
-            _refuse(parameter, "the structure of the mechanism depends on")
+            self._refuse(parameter, "the structure of the mechanism depends on")
         if not (np.array_equal(lowered.start.q, self._here.start.q) and np.array_equal(lowered.start.v, self._here.start.v)):
-            _refuse(parameter, "the start depends on")
+            self._refuse(parameter, "the start depends on")
         if lowered.breakpoints != self._here.breakpoints or lowered.signals != self._here.signals:
-            _refuse(parameter, "a table, whose points are read before the run, depends on")
+            self._refuse(parameter, "a table, whose points are read before the run, depends on")
         other = self._traced.for_numbers(lowered, np.zeros(self._traced.preparation.count))
         if not np.array_equal(pair_numbers(other), pair_numbers(self._traced), equal_nan=True):
-            _refuse(parameter, "the detection of contacts depends on")
+            self._refuse(parameter, "the detection of contacts depends on")
         differ = there.values != every.values
         pairs = {(every.values[place], there.values[place]) for place in places.tolist() if differ[place]}
         for place in np.flatnonzero(differ).tolist():
             if (every.values[place], there.values[place]) not in pairs:  # nor equal to another number of its part
-                _refuse(parameter, "the equations, which are simplified for 0, 1 and -1, were derived for the present value of")
+                self._refuse(
+                    parameter, "the equations, which are simplified for 0, 1 and -1, were derived for the present value of"
+                )
         return [len(self.values) + k for k, place in enumerate(places.tolist()) if differ[place]]
 
     def _moved(self, parameter: Parameter) -> LoweredSystem:
@@ -246,7 +257,7 @@ class Inputs:
                 return self._lowered({parameter.name: there})
             except (ModelError, SolveError):
                 continue
-        _refuse(parameter, "the mechanism does not exist for other values of")
+        self._refuse(parameter, "the mechanism does not exist for other values of")
 
     def _expressions_of(self, parameter: Parameter, changed: Collection[int]) -> dict[int, Expression]:
         """The expressions of the numbers that change; a number without an expression means that parts are computed from it."""
@@ -257,7 +268,7 @@ class Inputs:
             elif self.numbers[place] == self.values[parameter.name]:
                 found[place] = parameter
             else:
-                _refuse(parameter, "bodies, joints or beams are computed from")
+                self._refuse(parameter, "bodies, joints or beams are computed from")
         return found
 
     def _check_reach(self, parameter: Parameter, entries: set[int]) -> bool:
@@ -267,17 +278,16 @@ class Inputs:
         for name, words in {**ENERGIES, **PLACES}.items():
             place = traced.layout.observed[name]
             if any(place.start <= k < place.stop for k in observed):
-                _refuse(parameter, f"{words} depends on")
+                self._refuse(parameter, f"{words} depends on")
         for name in ("project", "closures"):
             if name in traced.functions and reached_outputs(traced.functions[name].program(), entries):
-                _refuse(parameter, "the closing of loops depends on")
+                self._refuse(parameter, "the closing of loops depends on")
         return traced.timed is not None and bool(reached_outputs(traced.timed.program, entries))
 
-
-def _refuse(parameter: Parameter, what: str) -> NoReturn:
-    """Refuse a parameter as an input. what: a clause that the parameter's name completes."""
-    rule = f"must be parameters on which only forces depend, but {what} {parameter.name!r} (start a new run with another value)"
-    raise ModelError.of("step", "inputs", rule, parameter.name)
+    def _refuse(self, parameter: Parameter, what: str) -> NoReturn:
+        """Refuse a parameter as an input. what: a clause that the parameter's name completes."""
+        rule = f"must be parameters on which only forces depend, but {what} {parameter.name!r} ({self._instead})"
+        raise ModelError.of(self._caller, "inputs", rule, parameter.name)
 
 
 def reached_outputs(program: Program, entries: Collection[int]) -> list[int]:

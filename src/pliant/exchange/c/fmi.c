@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "run.c"
 
 #if defined _WIN32
@@ -60,6 +61,14 @@ static void tell_failure(Instance *it) {
     for (int k = 0; k < N_SENTENCES; k++)
         if (sentences[k].code == code) { say(it, 3, sentences[k].text, it->run->t); return; }
     say(it, 3, "the run ended with code %d at t = %.10g s", (int)code, it->run->t);
+}
+
+/* Whether a step begins where the last has ended, up to the round-off of the importer's clock. */
+static int follows(Instance *it, double t, double dt) {
+    const double off = t - it->run->t, allowed = 1e-6 * dt;
+    if (off <= allowed && -off <= allowed) return 1;
+    say(it, 3, "a step must begin at t = %.17g s, where the last has ended, not at %.17g s", it->run->t, t);
+    return 0;
 }
 
 static const double *rates(Instance *it) {

@@ -190,6 +190,7 @@ API Status FMI(fmi2DoStep)(void *self, double t, double dt, Bool no_set) {
     Instance *it = self;
     (void)no_set;
     if (!(dt > 0.0)) { say(it, ERROR, "the step must be > 0 s, got %.17g", dt); return ERROR; }
+    if (!follows(it, t, dt)) return ERROR;
     const int64_t code = go_to(it->run, t + dt);
     if (code == AT_EVENT) return DISCARD; /* terminated: see the status */
     if (code != 0) { tell_failure(it); return ERROR; }

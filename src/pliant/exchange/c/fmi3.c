@@ -258,6 +258,7 @@ API Status FMI(fmi3DoStep)(void *self, double t, double dt, bool no_set, bool *e
     (void)no_set;
     *event = *terminate = *early = false;
     if (!(dt > 0.0)) { say(it, ERROR, "the step must be > 0 s, got %.17g", dt); return ERROR; }
+    if (!follows(it, t, dt)) return ERROR;
     const int64_t code = go_to(it->run, t + dt);
     *last = it->run->t;
     if (code == AT_EVENT) { *terminate = *early = true; return OK; }

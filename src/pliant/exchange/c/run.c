@@ -12,7 +12,7 @@ void *memset(void *, int, size_t);
 #define REAL_NAN real_of(INT64_C(0x7FF8000000000000))
 #define REAL_INFINITY real_of(INT64_C(0x7FF0000000000000))
 
-enum { GO_ON, FULL, AT_STOP, AT_EVENT, PAUSED = 12, BEYOND_END = -100 }; /* codes of the loop; others end the run with a sentence */
+enum { GO_ON, FULL, AT_STOP, AT_EVENT, PAUSED = 12, BEYOND_END = -100, BACKWARD = -101 }; /* codes of the loop; others end the run with a sentence */
 enum { OFTEN = 2 };  /* steps in a row with changed numbers, after which the next change is expected */
 #define BUDGET (INT64_C(1) << 50)
 
@@ -215,6 +215,7 @@ static int64_t go_to(Run *run, double t) {
     int64_t code = run->begun ? take_changes(run) : begin(run);
     if (code != 0) return run->code = code;
     if (t > T_END) return run->code = BEYOND_END;
+    if (t < run->t) return run->code = BACKWARD;
     run->streak = run->landed ? run->streak + 1 : 0;
     run->landed = run->known = 0;
     while (t > run->t) {
