@@ -21,7 +21,7 @@ PLATFORMS = {
     "aarch64-darwin": ("aarch64-macos", "aarch64-darwin", ".dylib"),
 }
 # Plain C, with the rounding of every operation as written.
-FLAGS = ("-std=c99", "-O2", "-ffp-contract=off", "-fvisibility=hidden", "-w")
+FLAGS = ("-std=c99", "-O2", "-ffp-contract=off", "-fvisibility=hidden", "-g0", "-w")
 
 
 class NoCompiler(PliantError):

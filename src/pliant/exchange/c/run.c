@@ -7,8 +7,12 @@
 #include "mechanism.h"
 #include "mechanism.c"
 
-void *memcpy(void *, const void *, size_t); /* all that is needed of a C library, but for sqrt, floor and the like */
+#if __STDC_HOSTED__
+#include <string.h>
+#else /* all that is needed of a C library, but for sqrt, floor and the like */
+void *memcpy(void *, const void *, size_t);
 void *memset(void *, int, size_t);
+#endif
 #define REAL_NAN real_of(INT64_C(0x7FF8000000000000))
 #define REAL_INFINITY real_of(INT64_C(0x7FF0000000000000))
 
