@@ -25,7 +25,7 @@ def fmu(
     ] = None,
     outputs: Annotated[
         str | None,
-        typer.Option("--outputs", metavar="NAME,...", help="As in arm.angle,'tip_position arm y'; default: coordinates and rates."),
+        typer.Option("--columns", metavar="NAME,...", help="Outputs, as in arm.angle,'tip_position arm y'; default: all coordinates, rates."),
     ] = None,
     parameters: Annotated[
         str | None,
