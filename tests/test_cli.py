@@ -764,7 +764,7 @@ def test_contacts_stresses_and_the_report_are_exported_as_tables(beaten: Path, t
 
 def test_a_model_becomes_an_fmu_and_c(tmp_path: Path) -> None:
     out, folder = tmp_path / "chain.fmu", tmp_path / "c"
-    done = runner.invoke(app, ["fmu", CHAIN, "--out", str(out), "--platforms", "", "--columns", "a.x,tip_position a", "--fmi", "2.0"])
+    done = runner.invoke(app, ["fmu", CHAIN, "--out", str(out), "--platforms", "", "--columns", "a.x,gap", "--fmi", "2.0"])
     assert done.exit_code == 0 and "co-simulation, FMI 2.0" in done.stdout and out.stat().st_size > 10_000
     done = runner.invoke(app, ["export", CHAIN, "--target", "c", "--out", str(folder), "--columns", "a.x", "--step", "0.1ms"])
     assert done.exit_code == 0 and (folder / "main.c").is_file() and "mechanism.c" in done.stdout

@@ -25,7 +25,7 @@ def fmu(
     ] = None,
     outputs: Annotated[
         str | None,
-        typer.Option("--columns", metavar="NAME,...", help="Outputs, as in arm.angle,'tip_position arm y'; default: all coordinates, rates."),
+        typer.Option("--columns", metavar="NAME,...", help="Outputs, as in arm.angle,'tip_position arm y'."),
     ] = None,
     parameters: Annotated[
         str | None,
