@@ -152,8 +152,11 @@ OF_SENSORS = {
     "axes": "axes along which it reads; default: those of the plane, or all in space",
 }
 BY_CLASS = {
-    **{f"{kind}.{name}": meaning for kind in ("StrainGauge", "Encoder", "Accelerometer", "Gyro", "ForceSensor")
-       for name, meaning in OF_SENSORS.items()},
+    **{
+        f"{kind}.{name}": meaning
+        for kind in ("StrainGauge", "Encoder", "Accelerometer", "Gyro", "ForceSensor")
+        for name, meaning in OF_SENSORS.items()
+    },
     "StrainGauge.side": "side of the section: top (+y), bottom, right (+z) or left",
     "StrainGauge.at": "place on the axis of a beam",
     "Encoder.of": "a joint coordinate such as `arm.angle`, or a motor",

@@ -39,7 +39,7 @@ PAGES = {  # title, what is on it, which modules its names come from
     "results": ("Results", "The output of a run, and its energy ledger.", ("pliant.results",)),
     "showing": ("Plots, pages and films", "How results are shown.", ("pliant.show", "pliant.live")),
     "equations": ("Equations", "Equations of motion as LaTeX, SymPy, C and CasADi.", ("pliant.equations",)),
-    "robots": ("Robots of other programs", "Robots as URDF and MJCF files, read into Systems.", ("pliant.exchange",)),
+    "robots": ("To and from other programs", "Robots from URDF and MJCF files; mechanisms as FMUs and as C.", ("pliant.exchange",)),
     "files": ("Files and errors", "Model files, and the exceptions that pliant raises.", ("pliant.files", "pliant.errors")),
     "types": ("Types", "Names for annotations, in `pliant.types`: what calls take and return, besides the classes above.", ()),
     "formulas": ("Formulas", "Mathematical functions of numbers, arrays and traced scalars.", ("pliant.scalar",)),

@@ -315,7 +315,7 @@ def test_check_tells_machines_what_is_left_to_move() -> None:
 def test_every_command_has_help_with_an_example_that_parses() -> None:
     commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
     assert list(commands) == ["new", "check", "run", "sweep", "equilibrium", "modes", "fit", "info", "export", "plot", "animate",
-                              "page", "serve", "reproduce", "equations", "schema"]  # fmt: skip
+                              "page", "serve", "fmu", "reproduce", "equations", "schema"]  # fmt: skip
     for name, command in commands.items():
         shown = runner.invoke(app, [name, "--help"], env={"COLUMNS": "200"})
         assert shown.exit_code == 0
@@ -760,3 +760,19 @@ def test_contacts_stresses_and_the_report_are_exported_as_tables(beaten: Path, t
     ):
         done = runner.invoke(app, ["export", str(beaten), str(tmp_path / arguments[0]), *arguments[1:]])
         assert done.exit_code == 2 and words in done.output and not (tmp_path / arguments[0]).exists()
+
+
+def test_a_model_becomes_an_fmu_and_c(tmp_path: Path) -> None:
+    out, folder = tmp_path / "chain.fmu", tmp_path / "c"
+    done = runner.invoke(app, ["fmu", CHAIN, "--out", str(out), "--platforms", "", "--columns", "a.x,gap", "--fmi", "2.0"])
+    assert done.exit_code == 0 and "co-simulation, FMI 2.0" in done.stdout and out.stat().st_size > 10_000
+    done = runner.invoke(app, ["export", CHAIN, "--target", "c", "--out", str(folder), "--columns", "a.x", "--step", "0.1ms"])
+    assert done.exit_code == 0 and (folder / "main.c").is_file() and "mechanism.c" in done.stdout
+    for words, reason in (
+        (["fmu", CHAIN, "--kind", "both", "--out", str(out)], "kind must be"),
+        (["fmu", CHAIN, "--columns", "a.z", "--out", str(out)], "a.z"),
+        (["export", CHAIN, "--target", "z80", "--out", str(folder)], "target must be"),
+        (["export", CHAIN, "--step", "1ms", "--out", "x.csv"], "without --target"),
+    ):
+        refused = runner.invoke(app, words)
+        assert refused.exit_code == 2 and reason in refused.stderr

@@ -18,7 +18,9 @@ from pliant.ensemble.keep import ExtremesOf, ValuesAt
 from pliant.equations import equations
 from pliant.errors import ModelError, PliantError, SolveError, StepError, UnknownNameError
 from pliant.exchange.elastic_link import elastic_link
+from pliant.exchange.fmu import write_fmu
 from pliant.exchange.mjcf import read_mjcf
+from pliant.exchange.target import write_c
 from pliant.exchange.urdf import read_urdf
 from pliant.files import dump_model, load_model, loads_model
 from pliant.integrate.methods.method import (
@@ -390,4 +392,6 @@ __all__ = [
     "tan",
     "tanh",
     "where",
+    "write_c",
+    "write_fmu",
 ]  # fmt: skip

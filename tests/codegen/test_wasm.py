@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from pliant.codegen.own_functions import own_fma
-from pliant.codegen.wasm import ADDRESS, LoopSource, Program, wasm_module
+from pliant.codegen.standalone import ADDRESS, LoopSource, Program
+from pliant.codegen.wasm import wasm_module
 from pliant.codegen.wasm_module import module_of
 from pliant.host.processor import host, load_object
 

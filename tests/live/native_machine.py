@@ -5,11 +5,10 @@ from functools import cached_property
 
 import numpy as np
 
-from pliant.codegen.wasm import ADDRESS, Program
+from pliant.codegen.standalone import ADDRESS
 from pliant.host.processor import host, load_object
 from pliant.integrate.memory.run_record import RUN
 from pliant.integrate.status import FULL, GO_ON
-from pliant.live.machine import program_of
 
 FLOAT, WHOLE, ADDRESSED = ctypes.c_double, ctypes.c_int64, ctypes.c_void_p
 
@@ -18,8 +17,7 @@ class NativeMachine:
     def __init__(self, live):
         self.live, self.spec = live, live.spec()[0]
         target = host()
-        program: Program = program_of(live)
-        self._engine = load_object(bytes(target.machine(2).emit_object(program.linked(target))), target)
+        self._engine = load_object(bytes(target.machine(2).emit_object(live.program.linked(target))), target)
         size = live.image.end - live.image.begin
         self._memory = np.zeros(size // 8 + 2)
         begin = -(-self._memory.ctypes.data // 16) * 16
@@ -69,7 +67,7 @@ class NativeMachine:
             self.array("run.piece_end", spec["pieces"])[:] = part["ends"]
         self.run["t_stop"] = self.array("run.piece_end", 1)[0]
         self._call("take_up", None, ADDRESSED, ADDRESSED, WHOLE)(self.places["run"], self.places["batch"], 0)
-        if "project" in self.live.kernels and not np.array_equal(vector, self.live.table.base, equal_nan=True):
+        if "project" in self.live.program.kernels and not np.array_equal(vector, self.live.table.base, equal_nan=True):
             for _ in range(3):
                 project = self._call("project", None, FLOAT, *(ADDRESSED,) * 4)
                 project(self.run["t"][0], *(self.places[f"run.{name}"] for name in ("y", "p", "y_try", "work")))

@@ -7,7 +7,8 @@ import pliant as pl
 from live.native_machine import NativeMachine
 from live.systems import SYSTEMS
 from pliant.integrate.status import AT_STOP
-from pliant.live.machine import NotForABrowser, live_machine, one_method
+from pliant.live.machine import NotForABrowser, live_machine
+from pliant.run.standalone import one_method
 
 ROWS = 51
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pliant.errors import ModelError
+from pliant.model.system import System
 from pliant.run.mechanism import AnySystem, mechanism_of
 
 
@@ -39,3 +42,21 @@ def count_operations(system: AnySystem) -> dict[str, int]:
         pass
     inputs = [made.t_column, ca.vertcat(made.state_column, column), made.p_column]
     return {name: read_program(ca.Function("f", inputs, [tracer.column(rows)])).operations for name, rows in forms.items()}
+
+
+def efforts_function(system: System) -> Any:
+    """The efforts of all coordinates for given accelerations as a function of (t, [state, accelerations], p), by Gibbs-Appell.
+
+    The numbers of the System are part of it. Springs, drives, loads, contacts and closures are left out.
+    """
+    import casadi as ca
+
+    from pliant.dynamics import gibbs_appell
+    from pliant.trace.tracing import Trace
+
+    made = Trace(system, "articulated")
+    tree, q, v, tracer = made.tree, made.q, made.v, made.tracer
+    column, a = tracer.symbols("acceleration", len(tree.rates))
+    efforts, _ = gibbs_appell.transmitted(tree, q, v, a, gibbs_appell.outward(tree, q, v, a, tree.gravity), None)
+    inputs = [made.t_column, ca.vertcat(made.state_column, column), made.p_column]
+    return ca.Function("efforts", inputs, [tracer.column(efforts)], ["t", "y", "p"], ["out"])

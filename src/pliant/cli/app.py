@@ -14,6 +14,7 @@ from pliant.cli.equilibrium import equilibrium
 from pliant.cli.exits import EXIT_CODES, ending
 from pliant.cli.export import export
 from pliant.cli.fit import fit
+from pliant.cli.fmu import fmu
 from pliant.cli.info import info
 from pliant.cli.modes import modes
 from pliant.cli.new import new
@@ -40,6 +41,7 @@ COMMANDS: dict[Callable[..., None], str] = {
     animate: "pliant animate arm.nc --html arm.html",
     page: "pliant page arm.yaml --out arm.html --sliders payload=0.1:1.0,arm.angle",
     serve: "pliant serve arm.yaml",
+    fmu: "pliant fmu arm.yaml --kind model-exchange --out arm.fmu",
     reproduce: "pliant reproduce falling-chain --out chain",
     equations: "pliant equations arm.yaml --form c --out arm.c",
     schema: "pliant schema --out pliant.schema.json",

@@ -1,4 +1,4 @@
-"""pliant export: writes a result or a sweep for other programs."""
+"""pliant export: writes a result or a sweep for other programs, or a model as C for a target."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pliant.cli.exits import FAILED, WRONG, stop, write_json
-from pliant.cli.options import AsJson, Quiet, check_target, load_result
+from pliant.cli.options import AsJson, Quiet, check_target, load_model, load_result, seconds
 from pliant.cli.plot import with_stresses
 from pliant.cli.sweep_table import read_sweep, sweep_table
-from pliant.errors import PliantError, did_you_mean
+from pliant.errors import ModelError, PliantError, did_you_mean
 
 if TYPE_CHECKING:
     from pliant.results.result import Result
@@ -22,7 +22,8 @@ TABLES = (ROWS, "contacts", "stresses", "report")
 
 
 def export(
-    file: Annotated[Path, typer.Argument(metavar="RESULT.nc|FOLDER", help="The result of a run, or the folder of a sweep.")],
+    file: Annotated[Path, typer.Argument(metavar="RESULT.nc|FOLDER|MODEL.yaml",
+                                         help="The result of a run, the folder of a sweep; with --target a model.")],
     place: Annotated[Path | None, typer.Argument(metavar="OUT", hidden=True)] = None,  # --out without its name
     out: Annotated[
         Path | None, typer.Option("--out", help="Output file: .csv, .parquet or .mat; other tables, sweeps: .csv; must be given.")
@@ -39,10 +40,30 @@ def export(
     reduce: Annotated[
         str | None, typer.Option("--reduce", help="For a sweep: the value of a series: largest (the default), final or range.")
     ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option("--target", help="For a model: c, or a processor as in cortex-m7 or riscv64; --out is a folder, --columns "
+                     "the outputs."),
+    ] = None,
+    step: Annotated[
+        float | None, typer.Option("--step", parser=seconds, metavar="TIME", help="With --target: the fixed step; default: 1 ms.")
+    ] = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
-    """Write the rows of a result as CSV, Parquet (needs the extra parquet) or MATLAB; other tables, and a sweep's cases, as CSV."""
+    """Write the rows of a result as CSV, Parquet (needs the extra parquet) or MATLAB; other tables, and a sweep's cases, as CSV.
+
+    With --target, write a model as C that runs without Python: sources, a header and an example of a program.
+    """
+    if target is not None:
+        written = _write_target(file, out or place, target, step, _names(columns))
+        if as_json:
+            write_json({"written": [str(path) for path in written]})
+        elif not quiet:
+            typer.echo(f"written to {written[0].parent}: {', '.join(path.name for path in written)}")
+        return
+    if step is not None:
+        stop(WRONG, "--step: must be left out without --target")
     if table not in TABLES:
         stop(WRONG, f"--table: must be one of {', '.join(TABLES)}{did_you_mean(table, TABLES)}, got {table!r}")
     out = _target(place, out, [".csv"] if table != ROWS or file.is_dir() else list(WRITERS))
@@ -57,6 +78,22 @@ def export(
         write_json({"written": str(out), "rows": rows})
     elif not quiet:
         typer.echo(f"written to {out}: {rows} rows")
+
+
+def _write_target(file: Path, out: Path | None, target: str, step: float | None, outputs: list[str] | None) -> list[Path]:
+    """Write a model as C; returns the files."""
+    from pliant.cli.run import settings_of
+    from pliant.exchange.target import STEP, write_c
+
+    model = load_model(file)
+    settings = settings_of(model, file, None)
+    try:
+        return write_c(model, out or Path(file.stem), target=target, step=STEP if step is None else step, outputs=outputs,
+                       t_start=settings.t_start, t_end=settings.t_end, formulation=settings.formulation)  # fmt: skip
+    except ModelError as trouble:
+        stop(WRONG, str(trouble))
+    except (PliantError, OSError) as trouble:
+        stop(FAILED, str(trouble))
 
 
 def _write(file: Path, out: Path, table: str, columns: list[str] | None, reduce: str | None) -> int:

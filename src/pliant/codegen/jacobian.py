@@ -78,3 +78,19 @@ def _directional(rhs: ca.Function, n: int, whole: bool) -> ca.Function:
     along = ca.vertcat(w[:n], ca.SX.zeros(y.numel() - n))
     product = ca.jtimes(rows, ca.vertcat(y, t), ca.vertcat(along, w[n] if whole else ca.SX(0.0)))
     return ca.Function("directional", [t, ca.vertcat(y, w), p], [ca.densify(product)], ["t", "y", "p"], ["out"])
+
+
+def slopes_along(functions: Sequence[ca.Function], entries: Sequence[int]) -> ca.Function | None:
+    """The derivatives of functions of (t, y, p), one after the other, for y = [state, direction in y] and p = [p, direction in
+    these entries of p]; None if one is not a graph of scalars."""
+    if not all(function.is_a("SXFunction") for function in functions):
+        return None
+    t, y, p = (ca.SX.sym(name, functions[0].numel_in(k)) for k, name in enumerate(("t", "y", "p")))
+    dy, dp = ca.SX.sym("dy", y.numel()), ca.SX.sym("dp", len(entries))
+    along = ca.SX.zeros(p.numel())
+    for k, place in enumerate(entries):
+        along[place] = dp[k]
+    out = ca.vertcat(*(function(t, y, p) for function in functions))
+    product = ca.jtimes(out, ca.vertcat(y, p), ca.vertcat(dy, along))
+    given = [t, ca.vertcat(y, dy), ca.vertcat(p, dp)]
+    return ca.Function("slope", given, [ca.densify(product)], ["t", "y", "p"], ["out"])

@@ -9,30 +9,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from importlib import import_module
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.codegen.llvm import KernelText, MachineCode, kernel_text
-from pliant.codegen.wasm import LoopSource, Program, wasm_module
+from pliant.codegen.llvm import kernel_text
+from pliant.codegen.standalone import LoopSource, Program
+from pliant.codegen.wasm import wasm_module
 from pliant.codegen.wasm_module import WasmModule
 from pliant.errors import ModelError, SolveError
 from pliant.host.stages import Stages
 from pliant.integrate.members import TAKE_UP
-from pliant.integrate.memory.run_record import KERNELS, RUN, TOUCH
+from pliant.integrate.memory.run_record import RUN, TOUCH
 from pliant.integrate.methods.method import Method
-from pliant.live.image import Image
 from pliant.live.pulls import Pull, with_pulls
 from pliant.live.sliders import Ranges, Slider, sliders_of
 from pliant.live.tables import Table, tabulated
 from pliant.results.drawing import BodyDrawing, Drawing
 from pliant.run.contact_phases import pair_numbers
+from pliant.run.image import Image
 from pliant.run.mechanism import AnySystem, mechanism_of
 from pliant.run.prepare import Compiled, compile_system
 from pliant.run.simulate import Run, weight_of
+from pliant.run.standalone import MOST_PIECES, WRITTEN_FIRST, called_by
 from pliant.run.starts import start_rules
 from pliant.run.system_memory import SystemMemory
 from pliant.run.theta import structure_aside
@@ -47,7 +48,6 @@ Floats = NDArray[np.float64]
 
 STACK = 2**18  # bytes
 PAGE = 2**16  # bytes: what memory is counted in
-MOST_PIECES = 100_000  # of time
 # Arrays and fields that the page's script reads or writes.
 _READ = frozenset(("run", "batch", "run.work", "run.p", "run.y", "run.row_t", "run.row_y", "run.row_observed", "run.finished",
                    "run.touch", "run.hit", "run.piece_head", "run.piece_end", "batch.y", "batch.p", "batch.numbers",
@@ -59,12 +59,8 @@ _FIELDS = frozenset((
 DRAWN = 1e6  # times the accuracy of what the equations read: enough for a picture
 HALVINGS = 6  # of ranges, before it is said that the mechanism does not exist there
 MARKED = 0.7312941783  # a value that no other number has
-ADVANCE, FAMILY, TAKE = "advance", "family", "take_up"  # the loops of the module
+TAKE = "take_up"  # a loop of the module, beside those of every run
 PREPARE = "prepare"
-# Arrays of a run that are written before they are read.
-WRITTEN_FIRST = frozenset(("work", "samples", "row_t", "row_y", "row_observed", "finished", "log_t", "log_event", "log_direction",
-                           "note_t", "note_y", "note_event", "note_direction", "kept_t", "kept_y", "kept_p", "pristine",
-                           "restored"))  # fmt: skip
 
 
 class NotForABrowser(ModelError):
@@ -99,8 +95,7 @@ class LiveMachine:
     pulls: list[dict[str, Any]]
     table: Table
     parts: Mapping[str, slice]  # of the table's vector
-    kernels: Mapping[str, KernelText]
-    family: str  # of methods
+    program: Program  # that the module was made from
     module: WasmModule
     image: Image
     contents: bytes
@@ -179,12 +174,6 @@ def live_machine(
         raise NotForABrowser.of("page", "controllers", "must be formulas: Python is not there to be called", system.name)
     table = maker.table_where_it_exists()
     return _assembled(maker, run, table, method)
-
-
-def one_method(method: Method, steps_of: Mapping[str, int]) -> Method:
-    """The method of a page: of the two that an automatic one has, that which a run took most of its steps with."""
-    taken: Method = max(method.alternatives, key=lambda one: steps_of.get(type(one).__name__, 0))
-    return taken
 
 
 class _Maker:
@@ -320,20 +309,11 @@ def _assembled(maker: _Maker, run: Run, table: Table, method: Method) -> LiveMac
     runs = run.stepper.members(pieces)
     rules = start_rules(compiled, method.rtol)
     runs.judge_by(replace(rules, judges=rules.judges and not compiled.traced.tree.prescribed))
-    codes = _codes(compiled, memory.kernel)
-    by_address = {code.address: name for name, code in codes.items()}
-    updates = [by_address[int(address)] for address in memory.arrays["updates"]]
-    addresses = {}
-    for name in (*KERNELS, "events"):
-        address = int(memory.run[name])
-        if address and name != "family":
-            addresses[name] = by_address[address]
-    addresses["family"] = FAMILY
-    wanted = {*addresses.values(), *updates} - {FAMILY}
-    kernels = {name: kernel_text(codes[name].source, fused=False) for name in sorted(wanted)}
-    kernels[PREPARE] = kernel_text(compiled.traced.preparation.program, fused=False)
-    module = wasm_module(_program(kernels, method.family))
-    memory.bind_work(max(kernel.schedule.n_work for kernel in kernels.values()))
+    called = called_by(run, method)
+    prepare = {PREPARE: kernel_text(compiled.traced.preparation.program, fused=False)}
+    program = called.program(prepare, {**called.loops, TAKE: LoopSource(TAKE_UP.function, TAKE_UP.arguments)})
+    module = wasm_module(program)
+    memory.bind_work(max(kernel.schedule.n_work for kernel in program.kernels.values()))
     image = Image(-(-(module.constants + STACK) // PAGE) * PAGE)
     image.add_record("run", memory.record, memory.arrays, WRITTEN_FIRST)
     batch, arrays = runs.record_and_arrays()
@@ -346,32 +326,5 @@ def _assembled(maker: _Maker, run: Run, table: Table, method: Method) -> LiveMac
     image.add("numbers", np.zeros(max(count.n_p, 1)))
     image.add("prepared", np.zeros(max(len(count.outputs), 1)))
     contents = image.lay_out()
-    addresses |= {f"updates[{k}]": name for k, name in enumerate(updates)}
-    return LiveMachine(compiled, run, maker.tree_at, tuple(maker.sliders), maker.numbers_of_pulls(), table, maker.parts, kernels,
-                       method.family, module, image, contents, addresses)  # fmt: skip
-
-
-def program_of(machine: LiveMachine) -> Program:
-    """What its module was made from, for other processors."""
-    return _program(machine.kernels, machine.family)
-
-
-def _program(kernels: Mapping[str, KernelText], family: str) -> Program:
-    loops = {ADVANCE: _source("loop.march"), FAMILY: _source(f"methods.{family}"),
-             TAKE: LoopSource(TAKE_UP.function, TAKE_UP.arguments)}  # fmt: skip
-    return Program(kernels, loops)
-
-
-def _source(name: str) -> LoopSource:
-    loop = import_module(f"pliant.integrate.{name}").LOOP
-    return LoopSource(loop.function, loop.arguments)
-
-
-def _codes(compiled: Compiled, kernel: Any) -> dict[str, MachineCode]:
-    """All machine code that the record may point to, by names."""
-    codes = dict(compiled.structure.code)
-    more = getattr(kernel, "_code", None) or getattr(kernel, "code", None)
-    for k, code in enumerate(more if isinstance(more, tuple) else (more,)):
-        if isinstance(code, MachineCode):
-            codes[f"of_method_{k}"] = code
-    return codes
+    return LiveMachine(compiled, run, maker.tree_at, tuple(maker.sliders), maker.numbers_of_pulls(), table, maker.parts, program,
+                       module, image, contents, called.addresses)  # fmt: skip

@@ -18,7 +18,7 @@ from pliant.host.atomic_files import atomic_write
 from pliant.host.stages import log
 from pliant.integrate.methods.method import Method
 from pliant.integrate.status import STATUS_OF_CODE
-from pliant.live.machine import LiveMachine, NotForABrowser, live_machine, one_method
+from pliant.live.machine import LiveMachine, NotForABrowser, live_machine
 from pliant.live.recipe import Recipe
 from pliant.live.sliders import Ranges
 from pliant.live.stress import stresses_of
@@ -26,6 +26,7 @@ from pliant.model import check
 from pliant.results.result import Result
 from pliant.run.mechanism import AnySystem, mechanism_of
 from pliant.run.simulate import AUTO, method_of, simulate
+from pliant.run.standalone import one_method
 from pliant.show import player
 from pliant.show.animation import pleasant_speed
 from pliant.show.scene import Scene

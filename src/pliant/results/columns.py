@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -35,19 +35,30 @@ class Column:
 
 def columns_of(result: ResultContents, part: str, asked: Sequence[str] | None) -> list[Column]:
     """The columns that names select: quantities, parts of them, coordinates; by default all that the run kept."""
+    units = result.drawing.units if result.drawing is not None else {}
+    if asked is not None and not isinstance(asked, str) and isinstance(asked, Iterable):
+        by_label = {label for name in BY_LABEL if name in result.values for label in result.labels[DIMENSIONS[name][0]]}
+        for name in asked:
+            if name in QUANTITIES and name not in by_label:
+                result.values[name]  # raises for a quantity that was not kept
+    return [Column("time", "time", "s", 0), *columns_named(list(result.values), result.labels, units, part, asked)]
+
+
+def columns_named(
+    quantities: Sequence[str], labels: Mapping[str, Sequence[str]], units: Mapping[str, str], part: str, asked: Sequence[str] | None
+) -> list[Column]:
+    """The columns of these quantities that names select. units: of coordinates, by name."""
     if asked is not None and not (isinstance(asked, Iterable) and all(isinstance(name, str) for name in asked)):
         raise ModelError.of(part, "quantities", "must be a list of names", asked)
-    every = {name: list(_of_quantity(result, name)) for name in result.values}
+    every = {name: list(_of_quantity(name, labels, units)) for name in quantities}
     by_name = {column.name: column for columns in every.values() for column in columns}
-    by_label = {label: f"{name} {label}" for name in BY_LABEL if name in every for label in result.labels[DIMENSIONS[name][0]]}
-    chosen: dict[str, Column] = {"time": Column("time", "time", "s", 0)}
+    by_label = {label: f"{name} {label}" for name in BY_LABEL if name in every for label in labels[DIMENSIONS[name][0]]}
+    chosen: dict[str, Column] = {}
     for name in every if asked is None else asked:
-        if name in QUANTITIES and name not in by_label:
-            result.values[name]  # raises for a quantity that was not kept
         wanted = by_label.get(name, name)
         if wanted.startswith(AT_ROOT):
             wanted = f"{wanted} ".replace(f"{ROOT} ", " ").rstrip()
-        hits = components_of(wanted, [own for own in every if f"{wanted} ".startswith(f"{own} ")], result.labels)
+        hits = components_of(wanted, [own for own in every if f"{wanted} ".startswith(f"{own} ")], labels)
         if not hits and name not in QUANTITIES and name != "time":
             hint = did_you_mean(name, [*by_label, *QUANTITIES, *by_name])
             rule = f"must be among {', '.join(QUANTITIES)}, or one of their columns, or a coordinate{hint}"
@@ -56,10 +67,9 @@ def columns_of(result: ResultContents, part: str, asked: Sequence[str] | None) -
     return list(chosen.values())
 
 
-def _of_quantity(result: ResultContents, name: str) -> Iterator[Column]:
+def _of_quantity(name: str, all_labels: Mapping[str, Sequence[str]], units: Mapping[str, str]) -> Iterator[Column]:
     quantity = QUANTITIES[name]
-    units = result.drawing.units if result.drawing is not None else {}
-    labels = [list(result.labels[dimension]) for dimension in quantity.dims]
+    labels = [list(all_labels[dimension]) for dimension in quantity.dims]
     for k, place in enumerate(product(*labels)):
         own = units.get(place[0]) if name in PER_TIME else None
         unit = quantity.unit if own is None else own + PER_TIME[name]

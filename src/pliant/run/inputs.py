@@ -97,8 +97,17 @@ def parameters_of_efforts(system: System) -> list[str]:
 class Inputs:
     """The parameters of one run: their values, and which of them may be set between steps."""
 
-    def __init__(self, system: System, compiled: Compiled, places: NDArray[np.int64]) -> None:
-        """places: the places of the numbers that the code reads, among all numbers of the System."""
+    def __init__(
+        self,
+        system: System,
+        compiled: Compiled,
+        places: NDArray[np.int64],
+        caller: str = "step",
+        instead: str = "start a new run with another value",
+    ) -> None:
+        """places: the places of the numbers that the code reads, among all numbers of the System. instead: what to do with a
+        parameter that is refused."""
+        self._caller, self._instead = caller, instead
         self._compiled, self._traced, self._places = compiled, compiled.traced, places
         self._known = SystemMemory.of(system, compiled.traced.original)
         self.parameters = compiled.traced.original.parameters
@@ -123,7 +132,7 @@ class Inputs:
             p[place] = value
         if known.code is not None:
             self._note(name, known)
-            p[known.computed] = known.code(0.0, np.empty(0), self._numbers)
+            p[known.computed] = known.code(0.0, np.empty(0), self.numbers)
         return known.timed
 
     def places(self, names: Iterable[str]) -> NDArray[np.int64]:
@@ -141,9 +150,9 @@ class Inputs:
 
     def _note(self, name: str, known: Input) -> None:
         """Write an input's value into the numbers from which others are computed."""
-        self._numbers[list(self.values).index(name)] = self.values[name]
+        self.numbers[list(self.values).index(name)] = self.values[name]
         for place, expression in known.numbers:
-            self._numbers[place] = evaluated(expression, self.values)
+            self.numbers[place] = evaluated(expression, self.values)
 
     # ---- what depends on a parameter
 
@@ -164,7 +173,7 @@ class Inputs:
         return every_number(self._here.root)
 
     @cached_property
-    def _numbers(self) -> Floats:
+    def numbers(self) -> Floats:
         """The numbers with which the code was prepared: parameters, then numbers of the model."""
         return np.concatenate([list(self._traced.parameter_values.values()), self._every.values[self._places]])
 
@@ -185,7 +194,7 @@ class Inputs:
         program, count = self._traced.preparation.program, self._traced.preparation.count
         reached = reached_outputs(program, {own, *changed})
         if any(k >= count for k in reached):
-            _refuse(parameter, "a Python `if` in a formula or a law depends on")
+            self._refuse(parameter, "a Python `if` in a formula or a law depends on")
         entries = [k for k in reached if k < count]
         timed = self._check_reach(parameter, {self._first + k for k in entries})
         leaves = self._leaves(program, entries, own, expressions, parameter)
@@ -223,19 +232,21 @@ class Inputs:
         every, places = self._every, self._places
         there = every_number(lowered.root)
         if not every.is_like(there):
-            _refuse(parameter, "the structure of the mechanism depends on")
+            self._refuse(parameter, "the structure of the mechanism depends on")
         if not (np.array_equal(lowered.start.q, self._here.start.q) and np.array_equal(lowered.start.v, self._here.start.v)):
-            _refuse(parameter, "the start depends on")
+            self._refuse(parameter, "the start depends on")
         if lowered.breakpoints != self._here.breakpoints or lowered.signals != self._here.signals:
-            _refuse(parameter, "a table, whose points are read before the run, depends on")
+            self._refuse(parameter, "a table, whose points are read before the run, depends on")
         other = self._traced.for_numbers(lowered, np.zeros(self._traced.preparation.count))
         if not np.array_equal(pair_numbers(other), pair_numbers(self._traced), equal_nan=True):
-            _refuse(parameter, "the detection of contacts depends on")
+            self._refuse(parameter, "the detection of contacts depends on")
         differ = there.values != every.values
         pairs = {(every.values[place], there.values[place]) for place in places.tolist() if differ[place]}
         for place in np.flatnonzero(differ).tolist():
             if (every.values[place], there.values[place]) not in pairs:  # nor equal to another number of its part
-                _refuse(parameter, "the equations, which are simplified for 0, 1 and -1, were derived for the present value of")
+                self._refuse(
+                    parameter, "the equations, which are simplified for 0, 1 and -1, were derived for the present value of"
+                )
         return [len(self.values) + k for k, place in enumerate(places.tolist()) if differ[place]]
 
     def _moved(self, parameter: Parameter) -> LoweredSystem:
@@ -247,7 +258,7 @@ class Inputs:
                 return self._lowered({parameter.name: there})
             except (ModelError, SolveError):
                 continue
-        _refuse(parameter, "the mechanism does not exist for other values of")
+        self._refuse(parameter, "the mechanism does not exist for other values of")
 
     def _expressions_of(self, parameter: Parameter, changed: Collection[int]) -> dict[int, Expression]:
         """The expressions of the numbers that change; a number without an expression means that parts are computed from it."""
@@ -255,18 +266,23 @@ class Inputs:
         for place in changed:
             if place in self._expressions:
                 found[place] = self._expressions[place]
-            elif self._numbers[place] == self.values[parameter.name]:
+            elif self.numbers[place] == self.values[parameter.name]:
                 found[place] = parameter
             else:
-                _refuse(parameter, "bodies, joints or beams are computed from")
+                self._refuse(parameter, "bodies, joints or beams are computed from")
         return found
 
     def _check_reach(self, parameter: Parameter, entries: set[int]) -> bool:
         """Refuse a parameter on which energies, positions or loops depend. Returns whether formulas of time depend on it."""
         traced = self._traced
         for what in reached_places(traced, entries):
-            _refuse(parameter, f"{what} depends on")
+            self._refuse(parameter, f"{what} depends on")
         return traced.timed is not None and bool(reached_outputs(traced.timed.program, entries))
+
+    def _refuse(self, parameter: Parameter, what: str) -> NoReturn:
+        """Refuse a parameter as an input. what: a clause that the parameter's name completes."""
+        rule = f"must be parameters on which only forces depend, but {what} {parameter.name!r} ({self._instead})"
+        raise ModelError.of(self._caller, "inputs", rule, parameter.name)
 
 
 def reached_places(traced: TracedSystem, entries: set[int]) -> Iterator[str]:
@@ -279,13 +295,6 @@ def reached_places(traced: TracedSystem, entries: set[int]) -> Iterator[str]:
     for name in ("project", "closures"):
         if name in traced.functions and reached_outputs(traced.functions[name].program(), entries):
             yield "the closing of loops"
-
-
-def _refuse(parameter: Parameter, what: str) -> NoReturn:
-    """Refuse a parameter as an input. what: a clause that the parameter's name completes."""
-    from pliant.trace.inputs import refuse
-
-    refuse("step", [parameter.name], what)
 
 
 def reached_outputs(program: Program, entries: Collection[int]) -> list[int]:

@@ -1,0 +1,70 @@
+"""pliant fmu: writes a model as a functional mock-up unit, for other simulators."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pliant.cli.exits import FAILED, WRONG, stop, write_json
+from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, Set, TEnd, check_target, load_model
+from pliant.cli.run import settings_of
+from pliant.errors import ModelError, PliantError
+from pliant.host import progress
+
+
+def fmu(
+    file: ModelArgument,
+    out: Annotated[Path | None, typer.Option("--out", help="The FMU; default: MODEL.fmu.")] = None,
+    kind: Annotated[str, typer.Option("--kind", help="co-simulation (with its time loop) or model-exchange.")] = "co-simulation",
+    fmi: Annotated[str, typer.Option("--fmi", help="Version of the standard: 3.0 or 2.0.")] = "3.0",
+    inputs: Annotated[
+        str | None,
+        typer.Option("--inputs", metavar="NAME,...", help="Parameters that change in runs; default: those of drives and loads."),
+    ] = None,
+    outputs: Annotated[
+        str | None,
+        typer.Option("--columns", metavar="NAME,...", help="Outputs, as in arm.angle,'tip_position arm y'."),
+    ] = None,
+    parameters: Annotated[
+        str | None,
+        typer.Option("--parameters", metavar="NAME,...", help="Parameters to tune, and coordinates whose start may be set."),
+    ] = None,
+    platforms: Annotated[
+        str | None,
+        typer.Option("--platforms", metavar="NAME,...", help="As in x86_64-linux,x86_64-windows; default: this one; '': only C."),
+    ] = None,
+    t_end: TEnd = None,
+    values: Set = None,
+    includes_outside: IncludesOutside = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:  # fmt: skip
+    """Write a model as an FMU, which other simulators run without Python, for times up to --t-end (default: that of the file)."""
+    from pliant.exchange.fmu import write_fmu
+
+    target = out or Path(f"{file.stem}.fmu")
+    check_target("--out", target)
+    model = load_model(file, includes_outside, values)
+    settings = settings_of(model, file, t_end)
+    try:
+        with progress.waiting("writing the FMU", quiet or as_json):
+            write_fmu(model, target, kind=kind, version=fmi, method=settings.method or "auto", t_start=settings.t_start,
+                      t_end=settings.t_end, formulation=settings.formulation, inputs=names_of(inputs), outputs=names_of(outputs),
+                      parameters=names_of(parameters), platforms=names_of(platforms))  # fmt: skip
+    except ModelError as trouble:
+        stop(WRONG, str(trouble))
+    except PliantError as trouble:
+        stop(FAILED, str(trouble))
+    except OSError as trouble:
+        stop(FAILED, f"{target}: cannot be written: {trouble.strerror or trouble}")
+    if as_json:
+        write_json({"written": str(target), "bytes": target.stat().st_size})
+    elif not quiet:
+        typer.echo(f"written to {target}: {kind}, FMI {fmi}")
+
+
+def names_of(text: str | None) -> list[str] | None:
+    """The names of an option, separated by commas."""
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]

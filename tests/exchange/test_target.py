@@ -1,0 +1,160 @@
+"""C for a target: built by the compiler of this machine, and for a microcontroller that QEMU emulates."""
+
+import re
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import pliant as pl
+from exchange.systems import elastic_arm
+from pliant.errors import ModelError
+from pliant.exchange.compiler import has_zig
+from pliant.exchange.target import write_c
+from pliant.gallery.falling_chain.system import falling_chain
+
+pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
+CC = ["cc", "-std=c99", "-O1", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", "-Wno-unused"]
+
+
+def built(folder, name, *sources, flags=()):
+    out = folder / "program"
+    subprocess.run([*CC, *flags, "-o", str(out), *(str(folder / s) for s in (*sources, f"{name}.c")), "-lm"], check=True)
+    return out
+
+
+def rows_of(text):
+    return np.array([[float(x) for x in line.split(",")] for line in text.splitlines()[1:]])
+
+
+def test_the_program_prints_the_run_with_its_contacts(tmp_path):
+    step = 1e-4
+    write_c(falling_chain(), tmp_path, step=step, outputs=["q", "tip_position c"], t_end=0.6)
+    name = next(path.stem for path in tmp_path.glob("*.h") if path.stem != "mechanism")
+    done = subprocess.run([built(tmp_path, name, "main.c")], capture_output=True, text=True, check=True)
+    rows = rows_of(done.stdout)
+    run = pl.simulate(falling_chain(), 0.6, method=pl.RK4(step=step), save=step)
+    assert len(run.contacts) > 0
+    expected = np.column_stack([run.time, run["q"], run["tip_position", "c"]])
+    assert rows.shape == expected.shape
+    assert np.max(np.abs(rows - expected)) < 1e-9
+    assert len((tmp_path / "main.c").read_text().splitlines()) <= 30
+
+
+def test_it_needs_no_more_than_its_sources_and_counts_its_operations(tmp_path):
+    write_c(elastic_arm(), tmp_path, outputs=["arm.angle"])
+    header = (tmp_path / "elastic_arm.h").read_text()
+    counts = [int(x) for x in re.findall(r"(\d+) for ", header)]
+    assert len(counts) == 3 and min(counts) > 50
+    assert pl.count_operations(elastic_arm())["Gibbs-Appell"] == pytest.approx(counts[2], rel=0.2)
+    calls = set(re.findall(r"\b(malloc|calloc|printf|free|exit)\(", "".join(path.read_text() for path in tmp_path.glob("*.[ch]")
+                                                                         if path.name != "main.c")))  # fmt: skip
+    assert calls == set()
+
+
+def test_inputs_and_inverse_dynamics(tmp_path):
+    write_c(elastic_arm(), tmp_path, step=1e-4, outputs=["arm.angle", "a"], inputs=["torque"])
+    (tmp_path / "own.c").write_text("""#include <stdio.h>
+#include "elastic_arm.h"
+static double memory[ELASTIC_ARM_BYTES / 8];
+int main(void) {
+    elastic_arm *it = elastic_arm_begin(memory);
+    for (int k = 0; k < 50; k++) {
+        elastic_arm_set(it, elastic_arm_input_torque, k % 3 - 1.0);
+        if (elastic_arm_step(it, (k + 1) * 0.002)) return 1;
+    }
+    double a[8], out[8];
+    for (int j = 1; j < elastic_arm_outputs; j++) a[j - 1] = elastic_arm_get(it, j);
+    elastic_arm_efforts(it, a, out);
+    printf("%.17g %.17g\\n", elastic_arm_get(it, elastic_arm_output_arm_angle), out[0]);
+    return 0;
+}
+""")
+    done = subprocess.run([built(tmp_path, "elastic_arm", "own.c")], capture_output=True, text=True, check=True)
+    angle, effort = (float(x) for x in done.stdout.split())
+    stepped = pl.start(elastic_arm(), method=pl.RK4(step=1e-4), inputs=["torque"])
+    for k in range(50):
+        stepped.step(0.002, {"torque": k % 3 - 1.0})
+    assert angle == pytest.approx(stepped.observe()["arm.angle"], abs=1e-11)
+    rate = stepped.observe()["v", "arm.angle"]
+    assert effort == pytest.approx(49 % 3 - 1.0 - 0.2 * rate, rel=1e-8)  # the motor's torque less the damper's
+
+
+def test_what_is_no_target_is_refused(tmp_path):
+    for options, words in (
+        ({"target": "z80"}, "must be"),
+        ({"step": 0.0}, "must be > 0"),
+        ({"inputs": ["x"]}, "must name parameters"),
+    ):
+        with pytest.raises(ModelError, match=words):
+            write_c(elastic_arm(), tmp_path / "no", **options)
+    assert not list(tmp_path.iterdir())
+
+
+STARTUP = """
+typedef void (*Entry)(void);
+extern char stack_top[];
+void start(void);
+__attribute__((section(".vectors"), used)) const Entry vectors[2] = {(Entry)stack_top, start};
+static void call_host(int code, const void *what) {
+    register int r0 __asm__("r0") = code; register const void *r1 __asm__("r1") = what;
+    __asm__ volatile("bkpt 0xab" : : "r"(r0), "r"(r1) : "memory");
+}
+void *memcpy(void *to, const void *from, unsigned n) { char *a = to; const char *b = from; while (n--) *a++ = *b++; return to; }
+void *memset(void *to, int x, unsigned n) { char *a = to; while (n--) *a++ = (char)x; return to; }
+double sqrt(double x) { return __builtin_elementwise_sqrt(x); }
+double fabs(double x) { return x < 0 ? -x : x; }
+double copysign(double x, double s) { union { double d; unsigned long long u; } a = {x}, b = {s};
+    a.u = (a.u & ~(1ull << 63)) | (b.u & (1ull << 63)); return a.d; }
+double floor(double x) { double y = (double)(long long)x; return y > x ? y - 1 : y; }
+double ceil(double x) { return -floor(-x); }
+double sin(double x) { return x - x; }
+double cos(double x) { return x - x; }
+#include "elastic_arm.h"
+static double memory[ELASTIC_ARM_BYTES / 8];
+static char text[17];
+static void run(void);
+void start(void) {
+    *(volatile unsigned *)0xE000ED88 |= 0xFu << 20; /* the unit for doubles, before any function uses it */
+    __asm__ volatile("dsb; isb");
+    run();
+}
+__attribute__((noinline)) static void run(void) {
+    elastic_arm *it = elastic_arm_begin(memory);
+    for (int k = 0; k < 200; k++) elastic_arm_step(it, (k + 1) * 1e-4);
+    union { double d; unsigned long long u; } x = {elastic_arm_get(it, elastic_arm_output_arm_angle)};
+    for (int k = 0; k < 16; k++) text[k] = "0123456789abcdef"[(x.u >> (60 - 4 * k)) & 15];
+    call_host(4, text);
+    call_host(0x18, (void *)0x20026);
+    for (;;) {}
+}
+"""
+LAYOUT = """SECTIONS { . = 0x0; .vectors : { KEEP(*(.vectors)) } .text : { *(.text*) *(.rodata*) } .ARM.exidx : { *(.ARM.exidx*) }
+. = 0x20000000; .data : { *(.data*) } .bss : { *(.bss*) *(COMMON) } stack_top = 0x20000000 + 0x80000; }"""
+
+
+@pytest.mark.skipif(shutil.which("qemu-system-arm") is None or not has_zig(), reason="no qemu-system-arm, or no zig")
+def test_a_cortex_m7_computes_the_bits_of_this_machine(tmp_path):
+    write_c(elastic_arm(), tmp_path, target="cortex-m7", step=1e-4, outputs=["arm.angle"], t_end=0.02)
+    (tmp_path / "start.c").write_text(STARTUP)
+    (tmp_path / "layout.ld").write_text(LAYOUT)
+    own = [
+        "-target",
+        "thumb-freestanding-eabihf",
+        "-mcpu=cortex_m7+fp_armv8d16",
+        "-Os",
+        "-ffp-contract=off",
+        "-nostartfiles",
+        "-w",
+        "-fno-builtin",
+    ]
+    zig = [sys.executable, "-m", "ziglang", "cc"]
+    subprocess.run([*zig, *own, "-T", "layout.ld", "-o", "m7.elf", "start.c", "elastic_arm.o"], cwd=tmp_path, check=True)
+    done = subprocess.run(["qemu-system-arm", "-M", "mps2-an500", "-semihosting", "-nographic", "-kernel", tmp_path / "m7.elf"],
+                          capture_output=True, text=True, timeout=60, check=False)  # fmt: skip
+    bits = re.fullmatch(r"[0-9a-f]{16}", (done.stdout + done.stderr).strip())
+    assert bits is not None, done
+    rows = rows_of(subprocess.run([built(tmp_path, "elastic_arm", "main.c")], capture_output=True, text=True, check=True).stdout)
+    assert np.frombuffer(bytes.fromhex(bits[0])[::-1])[0] == rows[-1, 1]
