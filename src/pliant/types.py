@@ -44,7 +44,7 @@ from pliant.run.saved_run import SavedRun
 from pliant.scalar import ArrayOf, Numbers
 from pliant.study.derivatives.differentiated import Differentiated
 from pliant.study.derivatives.run_derivatives import ContactDerivative, EventDerivative, LedgerDerivative
-from pliant.study.derivatives.saltation import Undefined
+from pliant.study.derivatives.walk_records import Undefined
 from pliant.study.fit.bands import Bands
 from pliant.study.fit.bootstrap import Bootstrap
 from pliant.study.fit.compared import Compared
