@@ -20,7 +20,6 @@ Values = Mapping[str, float]
 
 # A type checker takes an expression for a float, because every part takes one wherever it takes a number, and keeps a float of it
 if TYPE_CHECKING:
-    from pliant.model.input_series import InputSeries
 
     def _operator(self: Any, other: Any, modulo: None = None) -> Expression: ...
 
@@ -293,10 +292,10 @@ class InputValue(float):
 
     __slots__ = ("expression", "series")
     expression: Expression
-    series: InputSeries | None  # of a parameter itself
+    series: Any  # an InputSeries, of a parameter itself, or None
 
     @classmethod
-    def of_parameter(cls, parameter: Parameter, series: InputSeries) -> InputValue:
+    def of_parameter(cls, parameter: Parameter, series: Any) -> InputValue:
         made = cls(parameter.value)
         made.expression, made.series = parameter, series
         return made

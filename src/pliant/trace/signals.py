@@ -34,7 +34,6 @@ from pliant.trace.inputs import TracedInputs
 from pliant.trace.joint_friction import JOINT_GRIPS, JointGrips, count_of_grips
 from pliant.trace.layout import PIECES, STOPS, ContactEntries, Flags, ParameterOwner, Pieces, Window, slices
 from pliant.trace.lowered_system import tables
-from pliant.trace.sensing import measured
 from pliant.trace.switches import Switches
 from pliant.trace.world import World
 
@@ -219,8 +218,12 @@ class Signals:
         """What a sensor measures, before its filter and delay."""
         if channel not in self._measured:
             name = next(own for own, sensor in self.system.sensors.items() if channel in sensor.channels(own))
-            self._measured |= dict(zip(self.system.sensors[name].channels(name), measured(self, name, part), strict=True))
+            self._measured |= dict(zip(self.system.sensors[name].channels(name), self._sensed(name, part), strict=True))
         return self._measured[channel]
+
+    def _sensed(self, name: str, part: str) -> list[Scalar]:
+        """What a sensor measures, by channel: known once the motion is."""
+        raise NotImplementedError
 
     def changing(self, vector: Sequence[Scalar], part: str, name: str) -> list[Scalar]:
         """The rate of a function of time and motion, as its accelerations make it. name: of the sensor that reads it."""

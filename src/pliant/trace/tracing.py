@@ -94,6 +94,7 @@ from pliant.trace.moved import what_moved
 from pliant.trace.observe import TracedState, observe
 from pliant.trace.preparation import Preparation
 from pliant.trace.sampling import APPLY, Holds, Measured, instants_of, measured_places, run_update
+from pliant.trace.sensing import measured
 from pliant.trace.signals import Signals
 from pliant.trace.switches import Switches
 from pliant.trace.timed import TimedFormulas
@@ -372,6 +373,9 @@ class Trace(Signals):
         """The wrench of every inboard joint on its body."""
         accelerations, loads = self.forward.accelerations, self.applied.outer
         return reactions(self.tree, self.q, self.v, accelerations, self.bodies, loads, self.closing)
+
+    def _sensed(self, name: str, part: str) -> list[Scalar]:
+        return measured(self, name, part)
 
     def changing(self, vector: Sequence[Scalar], part: str, name: str) -> list[Scalar]:
         if not self.accelerated:

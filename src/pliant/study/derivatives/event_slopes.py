@@ -13,8 +13,7 @@ from pliant.integrate.memory.run_record import MARKS, RECORDS
 from pliant.integrate.methods.method import Auto
 from pliant.integrate.replay.variation import Tolerances
 from pliant.integrate.stepper import Located
-from pliant.study.derivatives.grips import Gripping, gripping
-from pliant.study.derivatives.near_misses import cubic
+from pliant.study.derivatives.gripping import Gripping, gripping
 from pliant.study.derivatives.taped_run import EventPoint, TapedRun
 
 Floats = NDArray[np.float64]
@@ -173,3 +172,9 @@ class EventReader(TapedRun):
         elif any(e == holder.reserve for holder in self.holders):  # where it only just lets go, its extreme value is near
             slopes = seen.slopes
         return self.within(0.5 * rate**2 / abs(bend), seen.error, slopes)
+
+
+def cubic(x: Floats | float, h: float, states: tuple[Floats, Floats], slopes: tuple[Floats, Floats]) -> Floats:
+    """The cubic over a step h through the states and slopes at its ends, at the fraction x of the step."""
+    bent = h * x * (1.0 - x) ** 2 * slopes[0] + h * x * x * (x - 1.0) * slopes[1]
+    return np.asarray(states[0] + x * x * (3.0 - 2.0 * x) * (states[1] - states[0]) + bent)

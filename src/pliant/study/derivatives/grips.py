@@ -10,78 +10,25 @@ here: which of the events that happen together decide when, that d, and whether 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.integrate.loop.grip_states import SLIDES, STICKS
+from pliant.integrate.loop.grip_states import SLIDES
+from pliant.study.derivatives.gripping import Gripping
 from pliant.study.derivatives.taped_run import EventPoint
 
 if TYPE_CHECKING:
     from pliant.study.derivatives.event_slopes import EventReader, EventSlopes
-    from pliant.trace.traced_system import TracedSystem
 
 Floats = NDArray[np.float64]
 
-WIDTH = 4  # entries of p: the state of a grip, and a direction
 AT_REST = 1e-9  # m/s: as the run takes the slip of joints that come to rest together
 AT_LIMIT = 1e-6  # fraction of the strength: as the run takes those that let go together
 SAME_TIME = 1e-4  # relative difference of the derivatives of two event times that are one
 SAME_WAY = 1e-6  # difference of two computations of the same direction
-
-
-@dataclass(frozen=True)
-class Gripping:
-    """A contact or a joint whose friction can stick: where its state is in p, and which of the event functions are its own."""
-
-    name: str
-    grip: int  # in p: its state, then the direction in which friction yields or slides
-    edge: int  # where it comes to rest, or leaves rest
-    exact: bool  # it sticks at a slip of exactly zero, and its direction is a sign
-    ways: int  # directions in which it can slip
-    pair: int | None  # its number, if it is a contact
-
-    @property
-    def reserve(self) -> int:
-        """The event function of the strength that is left."""
-        return self.edge + 1
-
-    @property
-    def own(self) -> slice:
-        return slice(self.grip, self.grip + WIDTH)
-
-    @property
-    def direction(self) -> slice:
-        return slice(self.grip + 1, self.grip + WIDTH)
-
-    def sticks(self, p: Floats) -> bool:
-        return bool(p[self.grip] == STICKS)
-
-    def changes(self, p: Floats, p_next: Floats) -> bool:
-        return not np.array_equal(p[self.own], p_next[self.own])
-
-    def sticking(self, p: Floats) -> Floats:
-        """p as if it stuck."""
-        there = p.copy()
-        there[self.own] = STICKS, 0.0, 0.0, 0.0
-        return there
-
-    def sliding(self, p: Floats) -> Floats:
-        """p as if it slid, so that the edge of an exact joint is its slip."""
-        there = p.copy()
-        there[self.own] = SLIDES, -1.0, 0.0, 0.0
-        return there
-
-
-def gripping(traced: TracedSystem) -> tuple[Gripping, ...]:
-    """All that can stick: contacts, then joints."""
-    contacts = [Gripping(slots.pair.name, slots.grip, slots.switches[0], False, 3, k)
-                for k, slots in enumerate(traced.pairs) if slots.grip is not None]  # fmt: skip
-    joints = [Gripping(slots.label, slots.grip, slots.edge, slots.exact, len(slots.rates), None)
-              for slots in traced.joints if slots.grip is not None and slots.edge is not None]  # fmt: skip
-    return (*contacts, *joints)
 
 
 # ---- which events decide

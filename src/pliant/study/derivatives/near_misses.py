@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +12,7 @@ from pliant.codegen.llvm import RepeatedCall
 from pliant.integrate.loop.grip_states import SLIDES, STICKS
 from pliant.integrate.memory.run_record import STOPS
 from pliant.integrate.rows import evaluate_rows
-
-if TYPE_CHECKING:
-    from pliant.study.derivatives.event_slopes import EventReader
+from pliant.study.derivatives.event_slopes import EventReader, cubic
 
 Floats = NDArray[np.float64]
 
@@ -114,12 +111,6 @@ def _lowest(walk: EventReader, event: int, side: float, steps: Sequence[int]) ->
         return []
     t, bend = _vertex(every[low - 1 : low + 2], distances[low - 1 : low + 2])
     return [Approach(t, event, side, bend)]
-
-
-def cubic(x: Floats | float, h: float, states: tuple[Floats, Floats], slopes: tuple[Floats, Floats]) -> Floats:
-    """The cubic over a step h through the states and slopes at its ends, at the fraction x of the step."""
-    bent = h * x * (1.0 - x) ** 2 * slopes[0] + h * x * x * (x - 1.0) * slopes[1]
-    return np.asarray(states[0] + x * x * (3.0 - 2.0 * x) * (states[1] - states[0]) + bent)
 
 
 def _vertex(times: Floats, distances: Floats) -> tuple[float, float]:
