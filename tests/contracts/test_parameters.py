@@ -12,6 +12,7 @@ import pliant as pl
 import registered
 from pliant.files import vocabulary
 from pliant.model.joint_friction import JointFriction
+from pliant.model.journal_law import JOURNAL_LAWS
 from pliant.model.resolve import parameters_of, resolved
 
 LAW = pl.Hertz(stiffness=1e6)
@@ -47,6 +48,10 @@ OTHERS: list[Any] = [
     pl.Prescribed(lambda t: t, breakpoints=(0.1,)),
     pl.ShapeFunction(w=lambda x: x**2, dw=lambda x: 2.0 * x, ddw=lambda x: 2.0),
     pl.CustomNormal(lambda depth, rate, entry_speed: 1e5 * depth),
+    pl.ClearanceRevolute(radius=0.01, clearance=1e-4, normal=LAW),
+    pl.ClearanceSpherical(radius=0.01, clearance=1e-4, normal=LAW),
+    pl.ClearancePrismatic(length=0.1, height=0.05, clearance=1e-4, normal=LAW),
+    *(law(modulus=1e11, length=0.02, radius=0.01, clearance=1e-4, restitution=0.9) for law in JOURNAL_LAWS),
 ]
 
 
@@ -62,6 +67,7 @@ def examples() -> Iterator[Any]:
     yield from (make(2) for make in registered.MODE_SET.values())
     yield from (make(system) for make in registered.SENSOR.values())
     yield from (pl.Point(arm.tip), pl.Sphere(arm.tip, 0.1), pl.Capsule(arm.root, 0.5, 0.1))
+    yield from (pl.Bore(arm.tip, 0.1), pl.Pin(arm.tip, 0.1), pl.Socket(arm.tip, 0.1))
 
 
 def numbers_of(example: Any) -> Iterator[tuple[str, Any]]:
@@ -113,8 +119,8 @@ def test_modal_damping_by_a_parameter_damps_as_its_number_does():
 # Given by runs and analyses, or arguments of these: no part of a model.
 NO_PARTS = {
     "Campbell", "Cases", "Compiled", "Constraint", "Denoc", "Equilibrium", "Experiment", "ExtremesOf", "Fit", "FrameJacobian",
-    "GibbsAppellIntegrals", "Grid", "Largest", "Ledger", "Linearisation", "Optimum", "Report", "Result", "Sample",
-    "Sensitivities", "SteppedRun", "ValuesAt", "System",
+    "GibbsAppellIntegrals", "Grid", "InputSeries", "Largest", "Ledger", "Linearisation", "Optimum", "Report", "Result", "Sample",
+    "Sensitivities", "SteppedRun", "Unknown", "ValuesAt", "System",
 }  # fmt: skip
 
 

@@ -105,7 +105,7 @@ class ClearancePrismatic(ClearanceJoint):
     length: float  # m
     height: float  # m
     displacement: float = 0.0  # m
-    rate: float = 0.0  # m/s
+    speed: float = 0.0  # m/s, at the start
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -114,7 +114,7 @@ class ClearancePrismatic(ClearanceJoint):
 
     @property
     def carrier(self) -> Joint:
-        return Planar(position=(self.displacement, 0.0), velocity=(self.rate, 0.0))
+        return Planar(position=(self.displacement, 0.0), velocity=(self.speed, 0.0))
 
     def contacts(self, inner: Frame, outer: Frame) -> list[ContactOf]:
         found: list[ContactOf] = []

@@ -178,8 +178,7 @@ def run_to_end(
     level = check_target("simulate", to, compression, resume)
     times = save_plan(save, t_start, t_end) if names is None and to is None else save_windows(save, t_start, t_end)
     method = method_of(method)
-    if inputs:
-        parameters = with_inputs("simulate", system, parameters, inputs, t_start, t_end)
+    parameters = with_inputs("simulate", system, parameters, inputs, t_start, t_end)
     assembled = t_start if state is None else state.t_assembled
     compiled = compiled_for(system, method, assembled, parameters, formulation, cache, phase)
     if isinstance(start, Mapping) and start:

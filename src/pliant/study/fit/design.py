@@ -121,6 +121,9 @@ class _Known:
 
 def _candidates(given: Any) -> dict[str, Mapping[str, Any]]:
     if not isinstance(given, Mapping):
+        rule = "must be a mapping of names and candidates, or a list of candidates, each a mapping"
+        if not isinstance(given, (list, tuple)) or not all(isinstance(one, Mapping) for one in given):
+            raise ModelError.of(PART, "experiments", rule, given)
         given = {str(one.get("name", f"experiment {k}")): one for k, one in enumerate(given, start=1)}
     if not given:
         raise ModelError.of(PART, "experiments", "must hold at least one candidate", given)
