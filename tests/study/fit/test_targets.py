@@ -87,6 +87,7 @@ def test_a_tumbling_body_is_fitted_by_its_orientation():
     seen = quaternions(exact * Turn.from_rotvec(0.01 * random.normal(size=(81, 3)))) * random.choice([-1.0, 1.0], size=(81, 1))
     found = pl.fit(system, {"time": time, **dict(zip(names, seen.T, strict=True))}, ["spin", "second"])
     assert found.noise == {"cube orientation": pytest.approx(0.01 * np.sqrt(3.0), rel=0.15)}
+    assert f"residual of cube orientation: {found.noise['cube orientation']:.3g} rad (root mean square)" in str(found)
     for name, true in {"spin": 3.0, "second": 0.21}.items():
         assert abs(found.values[name] - true) < 3.5 * found.standard_errors[name] < 0.05 * true
     found.plot()

@@ -22,7 +22,7 @@ class Compared:
     time: Floats
     measured: Mapping[str, Floats]  # by column, in SI units
     run: Mapping[str, Floats]  # the same of the run
-    units: Mapping[str, str]  # of columns and of differences
+    units: Mapping[str, str]  # of columns, of what is compared and of its differences
     differences: Mapping[str, Floats]  # run minus measurement, in SI units, nan where there is no measurement; rotations by three
     residuals: Floats  # weighted (and whitened) residuals of all measured values, difference by difference
     size: float  # root of the sum of squares of the weighted measured values
@@ -51,6 +51,11 @@ def groups_of(names: Sequence[str]) -> dict[str, tuple[str, ...]]:
         group = head if about and axis in {"x", "y", "z"} else name
         groups[group] = (*groups.get(group, ()), name)
     return groups
+
+
+def unit_of(compared: Sequence[Compared], name: str) -> str:
+    """The unit of a column or of what is compared."""
+    return next(part.units[name] for part in compared if name in part.units)
 
 
 def root_mean_square(values: Any) -> float:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.results.result import Result
-from pliant.study.fit.compared import Compared, difference_names, groups_of
+from pliant.study.fit.compared import Compared, difference_names, groups_of, unit_of
 from pliant.study.fit.covariance import Pattern, Scatter, scatter_of
 from pliant.study.fit.free_parameters import FreeParameters
 from pliant.study.fit.invariants import in_words
@@ -172,7 +172,7 @@ class Fit:
             numbers = f"{self.values[name]:>16.8g}{self.standard_errors[name]:>16.3g}   {low:.8g} to {high:.8g}{unit}"
             lines.append(f"{name:<{width}}{numbers}")
         lines += [
-            f"residual of {column}: {size:.3g} {self._unit(column)} (root mean square)" for column, size in self.noise.items()
+            f"residual of {name}: {size:.3g} {unit_of(self.experiments, name)} (root mean square)" for name, size in self.noise.items()
         ]
         if self.scatter.kind != "independent":
             ratios = [r for r in self.scatter.ratios.tolist() if np.isfinite(r)] or [1.0]
@@ -182,9 +182,6 @@ class Fit:
         lines += [f"another minimum: {one}" for one in self.minima[1:]]
         lines += [f"at its bound: {name} = {value:.8g}" for name, value in self.at_bounds.items()]
         return "\n".join([*lines, *(f"warning: {sentence}" for sentence in self.warnings), f"{self.message} ({self.runs} runs)"])
-
-    def _unit(self, column: str) -> str:
-        return next(part.units[column] for part in self.experiments if column in part.units)
 
 
 def fitted(search: Search, x: Floats, minima: Sequence[Minimum] = ()) -> Fit:

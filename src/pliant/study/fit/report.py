@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.host.atomic_files import atomic_write
+from pliant.study.fit.compared import unit_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -87,7 +88,7 @@ def _data(fit: Fit) -> str:
         )
         for part in fit.experiments
     ]
-    noise = [(column, f"{size:.4g}", _unit(fit, column)) for column, size in fit.noise.items()]
+    noise = [(column, f"{size:.4g}", unit_of(fit.experiments, column)) for column, size in fit.noise.items()]
     shown = len(fit.noise) <= MOST_ROWS
     words = "Measured data and the fitted run over time, their differences, and how these are spread. "
     words += "; ".join(f"root mean square of {c}: {size} {unit}" for c, size, unit in noise)
@@ -185,11 +186,6 @@ def _versions(fit: Fit) -> str:
 
 
 # ---- pieces of a page
-
-
-def _unit(fit: Fit, column: str) -> str:
-    targets = {target.name: target.unit for group in fit.search.targets for target in group}
-    return targets.get(column, "")
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], caption: str, words: int) -> str:

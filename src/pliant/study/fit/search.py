@@ -262,7 +262,7 @@ class Search:
             measured={column.column: column.values for column in comparison.columns},
             run={name: one.value for name, one in modelled.items()},
             units={column.column: column.series.unit for column in comparison.columns}
-            | {name: target.unit for target in targets for name in target.parts},
+            | {name: target.unit for target in targets for name in (target.name, *target.parts)},
             differences=differences,
             residuals=np.concatenate(residuals),
             size=squares**0.5,
