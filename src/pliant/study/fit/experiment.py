@@ -153,7 +153,7 @@ def _comparison(
     begin = float(run.get("t_start", 0.0)) if isinstance(start, Mapping | None) else None
     if begin is not None and measured.time[0] < begin:
         raise ModelError.of(PART, "data", f"must not begin before the run begins at t = {begin:g} s", float(measured.time[0]))
-    measured = _cut(measured, experiment.until)
+    rows, measured = measured.time.size, _cut(measured, experiment.until)
     end = float(_beyond(begin, measured.time)[-1])
     begins = begin if begin is not None else float(getattr(state_of(start), "t", -np.inf))
     fixed = {name: value for name, value in experiment.parameters.items() if not isinstance(value, Unknown)}
@@ -163,7 +163,7 @@ def _comparison(
     free = [*shared.names, *names[PARAMETERS]]
     runner = Runner(PART, system, end, free, values, options, names[STARTS], names[RATES])
     series, used = runner.series_names(), weights if experiment.weights is None else experiment.weights
-    columns = tuple(_column(head, wanted, measured, series, used) for head, wanted in _chosen(measured, of))
+    columns = tuple(_column(head, wanted, measured, series, used, rows) for head, wanted in _chosen(measured, of))
     runner.watch([column.series for column in columns])
     titles = {**{name: name for name in shared.names}, **{one.own: one.title for one in own}}
     return Comparison(experiment.name, measured.time, columns, runner, titles)
@@ -207,7 +207,8 @@ def _chosen(measured: Measurements, of: Any) -> list[tuple[str, str]]:
     return [(heads.get(column, column), name) for column, name in pairs]
 
 
-def _column(head: str, wanted: str, measured: Measurements, names: SeriesNames, weights: Weights | None) -> Column:
+def _column(head: str, wanted: str, measured: Measurements, names: SeriesNames, weights: Weights | None, rows: int) -> Column:
+    """rows: of the data, of which those after `until` are left out."""
     series = names.find(PART, f"data {head!r}", wanted)
     column, unit = split_head(head)
     values = measured.columns[head]
@@ -216,15 +217,16 @@ def _column(head: str, wanted: str, measured: Measurements, names: SeriesNames, 
             values = values * convert(1.0, unit, series.unit)
         except ModelError as trouble:
             raise ModelError.of(PART, f"data {head!r}", "must be in a unit of its quantity", str(trouble)) from None
-    return Column(column, series, values, _weights(column, values, weights))
+    return Column(column, series, values, _weights(column, values, weights, rows))
 
 
-def _weights(column: str, values: Floats, weights: Weights | None) -> Floats | None:
+def _weights(column: str, values: Floats, weights: Weights | None, rows: int) -> Floats | None:
     if weights is None:
         return None
     if column not in weights:
         raise ModelError.of(PART, "weights", f"must hold an entry for every column in use; {column!r} is missing", list(weights))
     given = np.asarray(weights[column], dtype=np.float64)
+    given = given[: values.size] if given.shape == (rows,) else given
     if given.shape not in ((), values.shape) or not np.all(np.isfinite(given)) or np.any(given < 0.0) or not np.any(given > 0.0):
-        raise ModelError.of(PART, f"weights {column!r}", f"must be one number or {values.size}, >= 0, not all 0", weights[column])
+        raise ModelError.of(PART, f"weights {column!r}", f"must be one number or {rows}, >= 0, not all 0", weights[column])
     return np.broadcast_to(given, values.shape)
