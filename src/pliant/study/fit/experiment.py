@@ -115,8 +115,11 @@ def comparisons_of(
     if len(set(titles)) < len(titles):
         twice = next(title for title in titles if titles.count(title) > 1)
         raise ModelError.of(PART, "experiment name", "must be unique among experiments with unknowns of their own", twice)
-    compared = [_comparison(system, experiment, each, of, weights, shared, run)
-                for experiment, each in zip(experiments, own, strict=True)]  # fmt: skip
+    compared: list[Comparison] = []
+    names: SeriesNames | None = None  # the same in all runs of the System
+    for experiment, each in zip(experiments, own, strict=True):
+        one, names = _comparison(system, experiment, each, of, weights, shared, run, names)
+        compared.append(one)
     return compared, shared.with_own([one for each in own for one in each])
 
 
@@ -146,8 +149,8 @@ def _own_unknowns(experiment: Experiment, system: System, shared: FreeParameters
 
 def _comparison(
     system: System, experiment: Experiment, own: Sequence[OwnUnknown], of: Any, weights: Weights | None, shared: FreeParameters,
-    run: Mapping[str, Any],
-) -> Comparison:  # fmt: skip
+    run: Mapping[str, Any], names_before: SeriesNames | None,
+) -> tuple[Comparison, SeriesNames]:  # fmt: skip
     measured = measurements_of(experiment.data)
     start = run.get("start")
     begin = float(run.get("t_start", 0.0)) if isinstance(start, Mapping | None) else None
@@ -162,11 +165,11 @@ def _comparison(
     options = {**run, "save": measured.time, **_start(experiment, start)}
     free = [*shared.names, *names[PARAMETERS]]
     runner = Runner(PART, system, end, free, values, options, names[STARTS], names[RATES])
-    series, used = runner.series_names(), weights if experiment.weights is None else experiment.weights
+    series, used = names_before or runner.series_names(), weights if experiment.weights is None else experiment.weights
     columns = tuple(_column(head, wanted, measured, series, used, rows) for head, wanted in _chosen(measured, of))
     runner.watch([column.series for column in columns])
     titles = {**{name: name for name in shared.names}, **{one.own: one.title for one in own}}
-    return Comparison(experiment.name, measured.time, columns, runner, titles)
+    return Comparison(experiment.name, measured.time, columns, runner, titles), series
 
 
 def _start(experiment: Experiment, start: Any) -> dict[str, Any]:
