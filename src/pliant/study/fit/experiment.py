@@ -13,6 +13,7 @@ from pliant.errors import ModelError
 from pliant.files.units import convert
 from pliant.model import check
 from pliant.model.check import did_you_mean
+from pliant.model.sensor import Encoder
 from pliant.model.system import System
 from pliant.run.given_inputs import with_inputs
 from pliant.run.simulate import state_of
@@ -167,6 +168,8 @@ def _comparison(
     runner = Runner(PART, system, end, free, values, options, names[STARTS], names[RATES])
     series, used = names_before or runner.series_names(), weights if experiment.weights is None else experiment.weights
     columns = tuple(_column(head, wanted, measured, series, used, rows) for head, wanted in _chosen(measured, of))
+    for column in columns:
+        _refuse_counts(system, column)
     runner.watch([column.series for column in columns])
     titles = {**{name: name for name in shared.names}, **{one.own: one.title for one in own}}
     return Comparison(experiment.name, measured.time, columns, runner, titles), series
@@ -221,6 +224,14 @@ def _column(head: str, wanted: str, measured: Measurements, names: SeriesNames, 
         except ModelError as trouble:
             raise ModelError.of(PART, f"data {head!r}", "must be in a unit of its quantity", str(trouble)) from None
     return Column(column, series, values, _weights(column, values, weights, rows))
+
+
+def _refuse_counts(system: System, column: Column) -> None:
+    """A reading that counts is a staircase: no derivative leads to the values that fit it."""
+    sensor = system.sensors.get(column.series.name.removeprefix("sensor ")) if column.series.quantity == "sensor" else None
+    if isinstance(sensor, Encoder) and sensor.counts is not None:
+        rule = "must be compared with an encoder without counts, because counts have no slope: leave them out, or add one"
+        raise ModelError.of(PART, f"data {column.column!r}", rule, f"counts = {sensor.counts!r}")
 
 
 def _weights(column: str, values: Floats, weights: Weights | None, rows: int) -> Floats | None:
