@@ -83,6 +83,18 @@ def test_correlated_noise_has_the_sandwich_of_its_covariance_matrix():
     assert any("correlation from row to row is 0." in sentence for sentence in found.warnings)
 
 
+def test_a_model_that_drifts_away_from_its_data_has_wide_intervals():
+    """A slow error of the model, in many rows: intervals for independent noise are far from the true values."""
+    time = np.linspace(0.005, 10.0, 2000)
+    x = slopes(time) @ np.array(list(TRUTH.values())) + 2e-3 * np.sin(2.0 * np.pi * time / 6.0)
+    found = found_in({"time": time, "s.displacement": x})
+    naive = np.sqrt(np.diag(found.scatter.independent))
+    away = np.abs(np.array(list(found.values.values())) - list(TRUTH.values()))
+    assert max(away / naive) > 5.0
+    assert all(low < TRUTH[name] < high for name, (low, high) in found.confidence().items())
+    assert min(found.inflation.values()) > 5.0 and found.degrees_of_freedom < 20.0
+
+
 def test_many_experiments_with_errors_of_their_own_have_the_jackknife():
     """Leaving out one experiment after the other, each time fitted again by numpy."""
     given = [data(100 + k, offset=3e-3) for k in range(MANY)]
