@@ -121,7 +121,14 @@ def comparisons_of(
     for experiment, each in zip(experiments, own, strict=True):
         one, names = _comparison(system, experiment, each, of, weights, shared, run, names)
         compared.append(one)
-    return compared, shared.with_own([one for each in own for one in each])
+    return compared, shared.with_own([_with_unit(one, names) for each in own for one in each])
+
+
+def _with_unit(own: OwnUnknown, names: SeriesNames | None) -> OwnUnknown:
+    """An initial value has the unit of its coordinate, or of its rate."""
+    if own.kind == PARAMETERS or names is None:
+        return own
+    return replace(own, unit=names.unit_of(f"v {own.name}" if own.kind == RATES else own.name))
 
 
 def _own_unknowns(experiment: Experiment, system: System, shared: FreeParameters) -> list[OwnUnknown]:
