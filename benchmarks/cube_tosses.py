@@ -3,9 +3,10 @@
     python benchmarks/cube_tosses.py [--data FILE.npz] [--parts fit laws halves mujoco] [--json FILE]
 
 fit: five unknowns, and the errors on the other tosses. laws: the same with other contact laws, on 12 of the 60 tosses. halves: ten
-random splits of the 60 into two halves; what their fits differ by, over what standard errors of independent rows, and those by toss
-(the sandwich), say. mujoco: elliptic cones, several kinds of solref; each of its five numbers found by Nelder and Mead. MuJoCo runs
-in an environment of its own (peer_environments.py). Every part writes what it found to the JSON file at once.
+random splits of the 60 into two halves; what their fits differ by, over what standard errors of independent rows, and those that
+`pl.fit` gives (from the scatter between tosses), say, and how often that is within its 95 %. mujoco: elliptic cones, several kinds
+of solref; each of its five numbers found by Nelder and Mead. MuJoCo runs in an environment of its own (peer_environments.py). Every
+part writes what it found to the JSON file at once.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any
 
 import numpy as np
 from peer_environments import ask
+from scipy.stats import t
 
 import pliant as pl
 
@@ -38,17 +40,11 @@ LAWS: dict[str, tuple[Callable[..., Any], Callable[..., Any], float]] = {
 }
 
 
-def standard_errors(found: pl.Fit) -> tuple[dict[str, float], dict[str, float]]:
-    """(of independent rows, of independent tosses: the sandwich, with the correction for few tosses)"""
-    slopes = [part.slopes for part in found.experiments]
-    pushes = np.array([part.slopes.T @ part.residuals for part in found.experiments])
-    curvature = sum(own.T @ own for own in slopes)
-    scale = np.sqrt(np.diag(curvature))
-    inverse = np.linalg.inv(curvature / np.outer(scale, scale)) / np.outer(scale, scale)
-    pushes = pushes - pushes.mean(axis=0)  # not zero at a bound
-    count = len(slopes)
-    spread = inverse @ (pushes.T @ pushes * count / (count - len(found.names))) @ inverse
-    return dict(found.standard_errors), dict(zip(found.names, np.sqrt(np.diag(spread)).tolist(), strict=True))
+def standard_errors(found: pl.Fit) -> dict[str, dict[str, float]]:
+    """by_row: of independent rows; by_toss: the fit's own, with their degrees of freedom."""
+    numbers = {"by_row": np.sqrt(np.diag(found.scatter.independent)), "freedom": found.scatter.freedom}
+    named = {kind: dict(zip(found.names, own.tolist(), strict=True)) for kind, own in numbers.items()}
+    return {**named, "by_toss": dict(found.standard_errors)}
 
 
 def found_by(system: pl.System, tosses: list[Any], values: dict[str, float] | None = None) -> tuple[pl.Fit, dict[str, Any]]:
@@ -60,10 +56,9 @@ def found_by(system: pl.System, tosses: list[Any], values: dict[str, float] | No
         counts = [example.together(toss, example.predicted(system, toss, values)) for toss in tosses]
         found = example.fit(system, tosses, guess=values, counts=counts, rounds=1)
     spent = time.process_time() - began, time.perf_counter() - wall
-    by_row, by_toss = standard_errors(found)
     loss = sum(example.loss(toss, example.predicted(system, toss, dict(found.values))) for toss in tosses)
     return found, {
-        "values": dict(found.values), "by_row": by_row, "by_toss": by_toss, "loss": loss, "ok": found.ok,
+        "values": dict(found.values), **standard_errors(found), "loss": loss, "ok": found.ok,
         "message": found.message, "processor_s": spent[0], "wall_s": spent[1],
     }  # fmt: skip
 
@@ -100,13 +95,21 @@ def halves(fitted: list[Any], others: list[Any], told_before: dict[str, Any]) ->
         told.append(pair)
         print(json.dumps(pair), flush=True)
     return {"pairs": told, "away": {kind: {name: [_away(pair, name, kind) for pair in told] for name in example.FREE}
-                                    for kind in ("by_row", "by_toss")}}  # fmt: skip
+                                    for kind in ("by_row", "by_toss")},
+            "within_95": {name: sum(_within(pair, name) for pair in told) for name in example.FREE}}  # fmt: skip
 
 
 def _away(pair: list[dict[str, Any]], name: str, kind: str) -> float:
     """The difference of two halves over its standard error."""
     first, second = pair
     return float((first["values"][name] - second["values"][name]) / np.hypot(first[kind][name], second[kind][name]))
+
+
+def _within(pair: list[dict[str, Any]], name: str) -> bool:
+    """Whether it is within 95 % of Student's distribution, with Welch's degrees of freedom."""
+    variances = np.array([one["by_toss"][name] ** 2 for one in pair])
+    freedom = np.sum(variances) ** 2 / np.sum(variances**2 / np.array([one["freedom"][name] for one in pair]))
+    return bool(abs(_away(pair, name, "by_toss")) < t.ppf(0.975, freedom))
 
 
 def mujoco(fitted: list[Any], others: list[Any], told_before: dict[str, Any]) -> dict[str, Any]:

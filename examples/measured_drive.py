@@ -75,6 +75,17 @@ def run_of(data, values, closed=False):
     return run
 
 
+def fit(data):
+    """Mass, friction and offset from a record, and where it began: one reading is not exact."""
+    rows = slice(None, None, EVERY)
+    experiment = pl.Experiment(
+        {"time": data["t"][rows], PLACE: data["qm"][rows]}, name="record",
+        inputs={"u": pl.InputSeries(data["t"], data["force"], "held")},
+        starts={PLACE: pl.Unknown(data["qm"][0])},
+    )  # fmt: skip
+    return pl.fit(drive(), experiment, list(PUBLISHED))
+
+
 def table(data, models):
     """Errors of models, as root mean square in mm and in per cent of that of the measured position."""
     for closed, words in ((False, "open loop, recorded voltage"), (True, "closed loop, recorded reference")):
@@ -109,19 +120,16 @@ def main():
     given, _ = asked.parse_known_args()
 
     data, name = (read(given.data), given.data.name) if given.data else (made(), "a record made here")
-    rows = slice(None, None, EVERY)
-    experiment = pl.Experiment(
-        {"time": data["t"][rows], PLACE: data["qm"][rows]}, name="record",
-        inputs={"u": pl.InputSeries(data["t"], data["force"], "held")},
-        starts={PLACE: pl.Unknown(data["qm"][0])},  # one reading is not exact
-    )  # fmt: skip
-    fit = pl.fit(drive(), experiment, list(PUBLISHED))
-    print(fit)
-    models = {"published": PUBLISHED, "fitted": {one: fit.values[one] for one in PUBLISHED}}
+    found = fit(data)
+    print(found)
+    for one, (low, high) in found.confidence().items():
+        if one in PUBLISHED:
+            print(f"{one}: {found.values[one]:.4f}, 95 % {low:.4f} to {high:.4f}, published {PUBLISHED[one]:.4f}")
+    models = {"published": PUBLISHED, "fitted": {one: found.values[one] for one in PUBLISHED}}
     print(f"simulated error, {name}")
     table(data, models)
     if not given.data:
-        assert all(abs(fit.values[one] - PUBLISHED[one]) < 4.0 * fit.standard_errors[one] for one in PUBLISHED)
+        assert all(abs(found.values[one] - PUBLISHED[one]) < 4.0 * found.standard_errors[one] for one in PUBLISHED)
     if given.test is not None:
         test = read(given.test, given.pulses)
         print(f"simulated error, {given.test.name}, which the fit has not seen")

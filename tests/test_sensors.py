@@ -293,6 +293,23 @@ def test_sampled_controllers_measure_readings_with_the_same_noise_compiled_or_no
     assert fast["gyro"] == pytest.approx(plain["gyro"], abs=1e-8)  # the reading itself has none
 
 
+@pytest.mark.parametrize("compiled", [True, False])
+def test_sampled_controllers_and_states_read_contact_forces(compiled):
+    """A ball falls onto a floor: at every instant a controller sees the force of the result, and a state its impulse."""
+    system = pl.System("ball", gravity=(0.0, -G))
+    ball = system.add("ball", pl.RigidBody(mass=0.5, inertia=1e-4), joint=pl.Prismatic(displacement=0.03, axis=(0.0, 1.0)))
+    law = pl.HuntCrossley(stiffness=1e5, restitution=0.5)
+    pair = system.contact(points=pl.Sphere(ball.root, 0.02), against=pl.Plane(normal=(0, 1)), normal=law, name="floor")
+    system.sensor.force(pair, name="foot")
+    system.state("impulse", rate=lambda t, q, v: q["foot.normal"], start=0.0)
+    system.sampled("watch", 1e-3, lambda t, q, v, measured, memory: measured["sensor foot.normal"], "last", compiled=compiled)
+    run = pl.simulate(system, 0.4, save=np.arange(400) * 1e-3, method=TIGHT)
+    forces = run["foot.normal"]
+    assert np.max(forces) > 5.0 * 0.5 * G and run["watch.last"][1:] == pytest.approx(forces[1:], rel=1e-6, abs=1e-6)
+    momentum = 0.5 * (run["v", "ball.displacement"] + G * run.time)
+    assert run["impulse"] == pytest.approx(momentum, abs=1e-7)
+
+
 def test_a_result_gets_noise_on_request_and_the_same_for_the_same_seed():
     system, rod = pendulum()
     system.sensor.encoder(rod, name="angle", noise=0.01)
@@ -379,6 +396,15 @@ def test_a_fit_finds_the_gain_and_the_cut_off_of_a_sensor():
     data = {"time": measured.time, "gyro": measured["gyro"]}
     found = pl.fit(system, data, {"gain": 1.0, "cut": 4.0})
     assert found.values["gain"] == pytest.approx(2.5, rel=5e-3) and found.values["cut"] == pytest.approx(1.5, rel=2e-2)
+
+
+def test_a_fit_refuses_a_reading_that_counts():
+    system, rod = pendulum(angle=pl.Parameter("angle", 0.4))
+    system.sensor.encoder(rod, name="counted", counts=512)
+    with pytest.raises(
+        pl.ModelError, match=r"data 'counted' must be compared with an encoder without counts, because counts have no"
+    ):
+        pl.fit(system, {"time": [0.1, 0.2], "counted": [0.4, 0.3]}, ["angle"])
 
 
 def test_a_fit_reads_columns_of_states_by_their_bare_names():

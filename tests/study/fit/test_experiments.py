@@ -70,6 +70,18 @@ def test_unknowns_of_single_experiments_are_found_beside_the_shared_ones():
         assert np.all(slopes[:, others] == 0.0) and np.all(np.any(slopes[:, [0, 1]] != 0.0, axis=0))
 
 
+def test_a_report_says_what_experiments_had_for_themselves(tmp_path):
+    experiments = [
+        pl.Experiment(measured(k, series_of(k), 0.1 * k), name=f"toss {k}", inputs={"u": series_of(k)},
+                      parameters={"offset": 0.1 * k}, starts={name: pl.Unknown(0.0) for name in NAMES[: 1 + k]})
+        for k in range(2)
+    ]  # fmt: skip
+    fit = pl.fit(cart(), experiments, ["gain"], guess={"drag": DRAG})
+    page = fit.report(tmp_path / "fit.html").read_text()
+    assert "Not free: drag = 0.5, offset (of each experiment), u by series." in page
+    assert (fit.units["cart.displacement [toss 0]"], fit.units["rate of cart.displacement [toss 1]"]) == ("m", "m/s")
+
+
 def test_derivatives_are_computed_only_for_what_an_experiment_has(monkeypatch):
     asked, real = [], differentiated_run.sensitivities
 

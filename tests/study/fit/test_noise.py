@@ -40,6 +40,15 @@ def test_coefficients_come_back_from_a_long_series_and_white_noise_has_none():
     assert found.inflation == pytest.approx(2.0 / 0.3**2 / model.covariances[0], rel=0.1)
 
 
+@pytest.mark.parametrize("period", [500.0, 1000.0, 4000.0])
+def test_a_drift_is_no_white_noise(period):
+    """Hardly anything changes from row to row, so that no model is stationary but by round-off: few values are independent."""
+    drift = np.sin(2.0 * np.pi * np.arange(1000) / period)
+    model = autoregression(autocovariances([drift], 9), drift.size)
+    assert model.order >= 1 and model.inflation > 20.0
+    assert np.max(np.abs(np.roots([1.0, *-model.coefficients]))) <= 1.0 - 1.0 / drift.size + 1e-12
+
+
 def test_no_noise_and_few_rows_have_no_model():
     assert autoregression(autocovariances([np.zeros(100)], 9), 100).order == 0
     assert autoregression(autocovariances([np.arange(5.0)], 9), 5).order == 0

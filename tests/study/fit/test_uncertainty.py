@@ -83,11 +83,23 @@ def test_correlated_noise_has_the_sandwich_of_its_covariance_matrix():
     assert any("correlation from row to row is 0." in sentence for sentence in found.warnings)
 
 
+def test_a_model_that_drifts_away_from_its_data_has_wide_intervals():
+    """A slow error of the model, in many rows: intervals for independent noise are far from the true values."""
+    time = np.linspace(0.005, 10.0, 2000)
+    x = slopes(time) @ np.array(list(TRUTH.values())) + 2e-3 * np.sin(2.0 * np.pi * time / 6.0)
+    found = found_in({"time": time, "s.displacement": x})
+    naive = np.sqrt(np.diag(found.scatter.independent))
+    away = np.abs(np.array(list(found.values.values())) - list(TRUTH.values()))
+    assert max(away / naive) > 5.0
+    assert all(low < TRUTH[name] < high for name, (low, high) in found.confidence().items())
+    assert min(found.inflation.values()) > 5.0 and found.degrees_of_freedom < 20.0
+
+
 def test_many_experiments_with_errors_of_their_own_have_the_jackknife():
     """Leaving out one experiment after the other, each time fitted again by numpy."""
     given = [data(100 + k, offset=3e-3) for k in range(MANY)]
     found = found_in(given)
-    assert found.scatter.kind == "experiments" and found.degrees_of_freedom == MANY - 1
+    assert found.scatter.kind == "experiments" and found.degrees_of_freedom == pytest.approx(MANY - 1)
     x = [one["s.displacement"] for one in given]
     without = np.array([np.linalg.lstsq(slopes(), np.mean(x[:k] + x[k + 1 :], axis=0), rcond=None)[0] for k in range(MANY)])
     best = np.array(list(found.values.values()))
@@ -186,6 +198,77 @@ def test_designs_are_those_of_fishers_information():
         pl.design(candidates, "C", fit=found)
 
 
+def test_designs_need_what_experiments_had_for_themselves_and_count_what_would_not_be_known():
+    """The same experiment again, with the same series and an unknown of its own, halves the variances; without, it says nothing."""
+    system = pl.System("driven", gravity=(0, 0))
+    u, gain, bias = pl.Parameter("u", 0.0), pl.Parameter("gain", 1.0), pl.Parameter("bias", 0.0, "N")
+    joint = pl.Prismatic(damper=pl.Damper(pl.Parameter("loss", 0.5, "N s/m", low=0.0)))
+    system.add("s", pl.RigidBody(mass=1.0, inertia=1e-3), joint=joint)
+    system.drive("push", "s.displacement", gain * u + bias)
+    series = pl.InputSeries(TIME - TIME[0], np.sin(3.0 * TIME), "linear")
+    own = {"inputs": {"u": series}, "parameters": {"bias": pl.Unknown(0.1)}}
+    begin = {("v", "s.displacement"): 0.2}
+    truth = pl.simulate(system, 2.0, inputs=own["inputs"], parameters={"bias": 0.2, "gain": 1.4}, start=begin, save=TIME[:60])
+    seen = {"time": TIME[:60], "s.displacement": truth["s.displacement"] + 1e-3 * np.random.default_rng(3).normal(size=60)}
+    found = pl.fit(system, pl.Experiment(seen, starts=begin, **own), ["gain", "loss"])
+    assert found.scatter.kind == "independent"
+    own = {**own, "parameters": {"bias": pl.Unknown(found.values["bias [data]"])}}
+    again = {"until": TIME[59], "rows": TIME[:60]}
+    chosen = pl.design({"unknown bias": {**again, **own}, "known bias": {**again, **own, "parameters": {"bias": 0.2}}}, fit=found)
+    by_name = {one.name: one for one in chosen.choices}
+    assert list(by_name["unknown bias"].ratio.values()) == pytest.approx(
+        [(1.0 + 60 / 57) ** -0.5] * 2, rel=1e-3
+    )  # 60 rows, 57 free
+    assert by_name["known bias"].ratio["gain"] < 0.6  # less is unknown, and the start is that of the fit's experiment
+    moving = pl.design({"": {**again, **own, "start": {("v", "s.displacement"): pl.Unknown(0.2)}}}, fit=found).best
+    assert by_name["unknown bias"].ratio["loss"] < moving.ratio["loss"] < 1.0  # more is unknown
+    for left_out in own:
+        with pytest.raises(pl.ModelError, match=f"{left_out} must be given, because experiments of the fit had their own"):
+            pl.design({"x": {**again, **{name: value for name, value in own.items() if name != left_out}}}, fit=found)
+
+
+def test_rows_that_do_not_count_are_no_measurements():
+    """Weights of zero leave the same fit as data without these rows, its intervals, too; weights may be as long as the data."""
+    given, half = data(4), np.arange(TIME.size) % 2 == 0
+    thinned = {**given, "s.displacement": np.where(half, given["s.displacement"], np.nan)}
+    found, alone = found_in(given, weights={"s.displacement": np.where(half, 1.0, 0.0)}), found_in(thinned)
+    assert list(found.values.values()) == pytest.approx(list(alone.values.values()), rel=1e-6)
+    assert found.covariance == pytest.approx(alone.covariance, rel=1e-4)
+    short = found_in(pl.Experiment(given, until=TIME[49], weights={"s.displacement": np.ones(TIME.size)}))
+    same = found_in({name: values[:50] for name, values in given.items()})
+    assert short.covariance == pytest.approx(same.covariance, rel=1e-4)
+
+
+def test_weights_that_are_not_those_of_the_noise_give_the_covariance_of_the_noise():
+    """Two columns of very different scatter, equally weighted: A^-1 (s1^2 A1 + s2^2 A2) A^-1, by numpy."""
+    random, j = np.random.default_rng(11), slopes()
+    x = j @ np.array(list(TRUTH.values()))
+    sizes = {"first": 3e-5, "second": 3e-3}
+    given = {"time": TIME, **{name: x + size * random.normal(size=TIME.size) for name, size in sizes.items()}}
+    given["first"][10:] = np.nan
+    found = found_in(given, of=dict.fromkeys(sizes, "s.displacement"), weights=dict.fromkeys(sizes, 1.0))
+    parts = {"first": j[:10], "second": j}
+    whole = sum(own.T @ own for own in parts.values())
+    left = {name: own @ np.array(list(found.values.values())) - given[name][: len(own)] for name, own in parts.items()}
+    noise = 0.0
+    for name, own in parts.items():
+        hat = np.trace(own @ np.linalg.inv(whole) @ own.T)
+        noise = noise + left[name] @ left[name] / (len(own) - hat) * own.T @ own
+    assert found.scatter.independent == pytest.approx(np.linalg.inv(whole) @ noise @ np.linalg.inv(whole), rel=1e-4)
+
+
+def test_an_experiment_that_decides_alone_is_named_and_leaves_finite_intervals():
+    """Only one of thirteen sees where the spring rests; leaving it out would leave nothing."""
+    early = TIME < 0.1
+    others = []
+    for k in range(13):
+        one = data(200 + k, offset=1e-2)
+        others.append({**one, "s.displacement": np.where(early | (k == 5), one["s.displacement"], np.nan)})
+    found = found_in(others)
+    assert found.scatter.kind == "experiments" and any("experiment 6 decides" in sentence for sentence in found.warnings)
+    assert 1e-5 < found.standard_errors["rest"] < 1e-2 and found.degrees_of_freedom < 3.0
+
+
 def test_the_bootstrap_has_the_spread_of_the_sandwich():
     found = white()
     assert found.bootstrap(samples=1500).standard_errors == pytest.approx(found.standard_errors, rel=0.1)
@@ -221,6 +304,17 @@ def test_searches_from_many_starts_find_the_other_minima():
     assert found.values["rate"] == pytest.approx(60.0, rel=1e-6)
     assert len(found.minima) > 2 and found.minima[0].squares < 1e-6 * found.minima[1].squares
     assert sum(one.starts for one in found.minima) <= 8 and "another minimum: rate = " in str(found)
+
+
+def test_a_valley_of_values_that_fit_equally_well_is_one_minimum():
+    system = pl.System("slider", gravity=(0, 0))
+    rate, mass = (pl.Parameter(name, value, low=0.1 * value, high=10.0 * value) for name, value in (("rate", 30.0), ("mass", 1.0)))
+    system.add("s", pl.RigidBody(mass=mass, inertia=1e-3), joint=pl.Prismatic(displacement=0.1, spring=pl.Spring(rate)))
+    short = TIME[:20]
+    seen = 0.1 * np.cos(np.sqrt(33.0) * short) + 1e-4 * np.random.default_rng(2).normal(size=short.size)
+    found = pl.fit(system, {"time": short, "s.displacement": seen}, ["rate", "mass"], starts=4)
+    assert len(found.minima) == 1 and found.minima[0].starts > 1 and not any("minimum" in one for one in found.warnings)
+    assert set(found.unidentifiable) == {"rate", "mass"}
 
 
 def test_what_is_given_must_be_known():

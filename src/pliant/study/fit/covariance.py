@@ -13,7 +13,7 @@ from itertools import combinations, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.study.fit.compared import Compared, difference_names
+from pliant.study.fit.compared import Compared, difference_names, groups_of
 from pliant.study.fit.losses import Loss
 from pliant.study.fit.noise import HIGHEST, Autoregression, autocovariances, autoregression
 
@@ -23,6 +23,9 @@ EXACT = 1e-6  # fraction of the largest measured value: smaller differences are 
 # As many experiments, and as many for each value, tell by their scatter how uncertain values are; fewer give wide intervals that
 # are themselves uncertain.
 EXPERIMENTS, PER_VALUE = 12, 3
+ENOUGH = 5.0  # independent rows that tell the variance of a difference
+DECIDES = 0.9  # leverage beyond which an experiment decides on a combination of the values almost alone
+DECIDES_ALL = 1.0 - 1e-6  # a larger leverage is taken for this
 CORRECTIONS = 4  # of autocovariances for the part of the noise that the fitted values follow
 
 
@@ -46,11 +49,12 @@ class Scatter:
 
     kind: str
     covariance: Floats
-    freedom: float  # degrees of freedom of Student's distribution
+    freedom: Floats  # degrees of freedom of Student's distribution, by value
     independent: Floats  # the covariance if the noise were independent
     experiments: int
     patterns: tuple[Pattern, ...] = ()
     models: Mapping[str, Autoregression] = field(default_factory=dict)
+    deciding: tuple[tuple[str, float], ...] = ()  # experiments that decide on a combination of the values almost alone: leverage
 
     @property
     def words(self) -> str:
@@ -82,14 +86,14 @@ def scatter_of(compared: Sequence[Compared], loss: Loss, slopes: Floats, kept: F
     seen = slopes @ kept.T
     freedom = max(residuals.size - kept.shape[0], 1)
     curvature = np.linalg.pinv((seen * (float(np.mean(steep)) if loss.name != "linear" else 1.0)).T @ seen)
-    mean = float(scores @ scores) / freedom
 
     def spread(b: Floats) -> Floats:
         return np.asarray(kept.T @ curvature @ b @ curvature @ kept)
 
-    independent = spread(mean * seen.T @ seen)
+    independent = spread(_independent(compared, scores, seen))
     patterns = tuple(patterns_of(compared))
-    alone = Scatter("independent", independent, freedom, independent, len(compared), patterns)
+    every = np.ones(kept.shape[1])
+    alone = Scatter("independent", independent, freedom * every, independent, len(compared), patterns)
     if residuals.size <= kept.shape[0] + 1 or not kept.size or not _is_noise(compared):
         return alone
     series = _Series(compared, scores, np.asarray(seen), np.asarray(curvature, dtype=np.float64), float(np.mean(steep)))
@@ -97,23 +101,64 @@ def scatter_of(compared: Sequence[Compared], loss: Loss, slopes: Floats, kept: F
     if not correlated:
         return alone
     if len(compared) >= max(EXPERIMENTS, PER_VALUE * kept.shape[0]):
-        between = _between_experiments(compared, scores, steep, seen)
-        return Scatter("experiments", kept.T @ between @ kept, len(compared) - 1, independent, len(compared), patterns)
+        between, own, deciding = _between_experiments(compared, scores, steep, seen, kept)
+        return Scatter("experiments", between, own, independent, len(compared), patterns, deciding=deciding)
     b = series.corrected()
-    return Scatter("autoregressive", spread(b), series.freedom(kept.shape[0]), independent, len(compared), patterns, series.models)
+    return Scatter(
+        "autoregressive", spread(b), series.freedom(kept.shape[0]) * every, independent, len(compared), patterns, series.models
+    )
 
 
-def _between_experiments(compared: Sequence[Compared], scores: Floats, steep: Floats, seen: Floats) -> Floats:
-    """By leaving out one experiment after the other, to first order: b_(-g) - b = -(A - A_g)^-1 s_g, the jackknife."""
+def _independent(compared: Sequence[Compared], scores: Floats, seen: Floats) -> Floats:
+    """The covariance of the slope of the sum of squares if rows are independent: each difference has a variance of its own.
+
+    Weights that a user gives need not be those of the noise. Where a difference has no more rows than the values follow of it, its
+    variance is that of all.
+    """
+    begins = np.cumsum([0, *(part.residuals.size for part in compared[:-1])]).tolist()
+    followed = np.sum(seen * (seen @ np.linalg.pinv(seen.T @ seen)), axis=1)
+    pooled = float(scores @ scores) / max(scores.size - seen.shape[1], 1)
+    found = np.zeros((seen.shape[1], seen.shape[1]))
+    for names in groups_of(difference_names(compared)).values():
+        places = [slice(begin + part.rows(name).start, begin + part.rows(name).stop) for name in names
+                  for part, begin in zip(compared, begins, strict=True) if name in part.pieces]  # fmt: skip
+        rows = np.concatenate([np.arange(place.start, place.stop) for place in places])
+        left = rows.size - float(np.sum(followed[rows]))
+        variance = float(scores[rows] @ scores[rows]) / left if left > ENOUGH else pooled
+        found += variance * seen[rows].T @ seen[rows]
+    return found
+
+
+def _between_experiments(
+    compared: Sequence[Compared], scores: Floats, steep: Floats, seen: Floats, kept: Floats
+) -> tuple[Floats, Floats, tuple[tuple[str, float], ...]]:
+    """The covariance from the scores of whole experiments, degrees of freedom by value, and experiments that decide alone.
+
+    Each score is divided by the root of what its experiment has not decided itself, as residuals of an experiment are the smaller
+    the more it decides; degrees of freedom are those of Satterthwaite (Bell and McCaffrey 2002, CR2). Leaving out experiments
+    (the jackknife) agrees where none decides much; where one decides almost alone, it goes far beyond where slopes hold.
+    """
     ends = np.cumsum([0, *(part.residuals.size for part in compared)])
     places = [slice(a, b) for a, b in pairwise(ends.tolist())]
-    whole = (seen * steep[:, None]).T @ seen
-    moves = []
-    for place in places:
-        own = (seen[place] * steep[place, None]).T @ seen[place]
-        moves.append(np.linalg.pinv(whole - own) @ (seen[place].T @ scores[place]))
-    count = len(places)
-    return (count - 1) / count * np.asarray(np.transpose(moves) @ np.array(moves))
+    strengths, axes = np.linalg.eigh((seen * steep[:, None]).T @ seen)
+    root = axes / np.sqrt(np.maximum(strengths, np.finfo(float).tiny))  # root root^T is the inverse
+    moves, sizes, shares, leverages = [], [], [], []
+    for part, place in zip(compared, places, strict=True):
+        own = root.T @ ((seen[place] * steep[place, None]).T @ seen[place]) @ root
+        h, v = np.linalg.eigh(own)
+        h = np.clip(h, 0.0, DECIDES_ALL)
+        moves.append(root @ ((v / np.sqrt(1.0 - h)) @ (v.T @ (root.T @ (seen[place].T @ scores[place])))))
+        u = v.T @ root.T @ kept
+        sizes.append((h / (1.0 - h)) @ u**2)
+        shares.append(v @ ((h / np.sqrt(1.0 - h))[:, None] * u))
+        leverages.append((part.name, float(h[-1])))
+    freedom = np.ones(kept.shape[1])
+    for k in range(freedom.size):
+        z = np.array([share[:, k] for share in shares])
+        whole = np.diag([size[k] for size in sizes]) - z @ z.T
+        freedom[k] = max(np.trace(whole) ** 2 / max(float(np.sum(whole * whole)), np.finfo(float).tiny), 1.0)
+    moves_of_values = np.array(moves) @ kept
+    return moves_of_values.T @ moves_of_values, freedom, tuple(one for one in leverages if one[1] > DECIDES)
 
 
 class _Series:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,15 +12,19 @@ from numpy.typing import NDArray
 from pliant.errors import ModelError, SolveError
 from pliant.model import check
 from pliant.model.check import did_you_mean
+from pliant.model.parameter import InputValue
+from pliant.run.given_inputs import with_inputs
 from pliant.run.mechanism import AnySystem, mechanism_of
 from pliant.study.fit.differentiated_run import Runner
+from pliant.study.fit.experiment import Experiment
 from pliant.study.fit.fitted import Fit
 from pliant.study.fit.free_parameters import FreeParameters
+from pliant.study.fit.unknown import PARAMETERS, RATES, STARTS, Unknown
 
 Floats = NDArray[np.float64]
 PART = "design"
 ROWS = 101  # of a candidate that does not say when it is measured
-FIELDS = ("until", "of", "parameters", "start", "rows", "noise", "repeats")
+FIELDS = ("until", "of", "parameters", "inputs", "start", "rows", "noise", "repeats")
 WORDS = ("D", "A")
 LOST = 1e-12  # of the largest: a direction of the information that is weaker is not determined
 
@@ -82,8 +86,9 @@ def design(
 ) -> Design:
     """Rank candidate experiments by what they would tell of the parameters, by Fisher's information through all impacts.
 
-    - experiments: {name: {"until": s, "of": columns, "parameters": {...}, "start": {...}, "rows": number or times, "noise": {...},
-      "repeats": how often}}; only `until` is needed after a fit, whose columns and noise are the default.
+    - experiments: {name: {"until": s, "of": columns, "parameters": {...}, "inputs": {...}, "start": {...}, "rows": number or times,
+      "noise": {...}, "repeats": how often}}; only `until` is needed after a fit, whose columns and noise are the default, and what
+      its experiments had of their own. An `Unknown` in parameters or start is found from this experiment, too.
     - choose: "D" (the volume of the joint interval), "A" (the mean relative variance), or the name of a parameter.
     - fit: what is known already; or system, parameters (names, or values) and noise {column: standard deviation} before any data.
     - run: arguments of `simulate`.
@@ -111,12 +116,15 @@ class _Known:
     system: Any
     names: tuple[str, ...]
     values: Mapping[str, float]
-    fixed: Mapping[str, float]
+    fixed: Mapping[str, Any]
     sizes: Floats
     information: Floats
     noise: Mapping[str, float]
     inflation: float
     run: Mapping[str, Any]
+    asked: Mapping[str, frozenset[str]] = field(
+        default_factory=dict
+    )  # by field of a candidate: what experiments had for themselves
 
 
 def _candidates(given: Any) -> dict[str, Mapping[str, Any]]:
@@ -130,10 +138,10 @@ def _candidates(given: Any) -> dict[str, Mapping[str, Any]]:
     for name, candidate in given.items():
         if not isinstance(candidate, Mapping):
             raise ModelError.of(PART, f"experiments {name!r}", f"must be a mapping of {', '.join(FIELDS)}", candidate)
-        for field in candidate:
-            if field not in (*FIELDS, "name"):
+        for given_field in candidate:
+            if given_field not in (*FIELDS, "name"):
                 raise ModelError.of(
-                    PART, f"experiments {name!r}", f"may hold {', '.join(FIELDS)}{did_you_mean(field, FIELDS)}", field
+                    PART, f"experiments {name!r}", f"may hold {', '.join(FIELDS)}{did_you_mean(given_field, FIELDS)}", given_field
                 )
     return dict(given)
 
@@ -150,12 +158,34 @@ def _after(fit: Fit, run: Mapping[str, Any]) -> _Known:
     relative = np.nan_to_num(fit.covariance) / np.outer(sizes, sizes)
     known = slopes.T @ slopes / (variance * inflation) if lost else np.linalg.inv(relative)
     shared = np.array([name in system.parameters for name in fit.names])  # not the unknowns of single experiments so far
-    known = known[np.ix_(shared, shared)] - known[np.ix_(shared, ~shared)] @ np.linalg.pinv(known[np.ix_(~shared, ~shared)]) @ (
-        known[np.ix_(~shared, shared)])  # fmt: skip
+    known = _without(known, shared)
     names = tuple(name for name in fit.names if name in system.parameters)
-    options = {name: value for name, value in options.items() if name not in ("save", "start", "t_start")}
     values = {name: fit.values[name] for name in names}
-    return _Known(system, names, values, fit.search.free.fixed, sizes[shared], known, fit.noise, inflation, {**options, **run})
+    fixed, begin, asked = _common(fit)
+    options = {name: value for name, value in options.items() if name not in ("save", "start")} | begin
+    return _Known(system, names, values, fixed, sizes[shared], known, fit.noise, inflation, {**options, **run}, asked)
+
+
+def _without(information: Floats, kept: NDArray[np.bool_]) -> Floats:
+    """The information about some values if the others are not known either."""
+    rest, between = information[np.ix_(~kept, ~kept)], information[np.ix_(kept, ~kept)]
+    return np.asarray(information[np.ix_(kept, kept)] - between @ np.linalg.pinv(rest) @ between.T)
+
+
+def _common(fit: Fit) -> tuple[dict[str, Any], dict[str, Any], dict[str, frozenset[str]]]:
+    """Values and the start that all experiments of a fit had in common, and what each had for itself, by field of a candidate."""
+    runners = [one.runner for one in fit.search.comparisons]
+    every = [runner.arguments[1] for runner in runners]
+    own = {name for runner in runners for name in runner.names if name not in fit.names}
+    inputs = {name for values in every for name, value in values.items() if isinstance(value, InputValue)}
+    known = fit.search.comparisons[0].runner.arguments[0].parameters
+    differ = {name for values in every for name in values if any(values[name] != other.get(name) for other in every)}
+    starts = [runner.arguments[2].get("start") or {} for runner in runners]
+    alike = all(isinstance(one, Mapping) and one == starts[0] for one in starts)
+    begins = {str(key) for one in starts for key in (one if isinstance(one, Mapping) else ("state",))} if not alike else set()
+    fixed = {name: value for name, value in every[0].items() if name not in differ | inputs}
+    asked = {"inputs": inputs, "parameters": (own & set(known)) | (differ - inputs), "start": (own - set(known)) | begins}
+    return fixed, {"start": starts[0]} if alike and starts[0] else {}, {name: frozenset(one) for name, one in asked.items()}
 
 
 def _before(system: AnySystem | None, parameters: Any, run: Mapping[str, Any]) -> _Known:
@@ -181,30 +211,62 @@ def _judged(known: _Known, name: str, candidate: Mapping[str, Any], choose: str,
     for column in columns:
         if not noise.get(column, 0.0) > 0.0:
             raise ModelError.of(PART, f"{part} noise", f"must hold the standard deviation of {column!r}, > 0", noise.get(column))
-    own = check.mapping(PART, f"{part} parameters", candidate.get("parameters"))
-    for parameter in own:
-        if parameter in known.names or parameter not in known.system.parameters:
-            rule = f"must be among {', '.join(one for one in known.system.parameters if one not in known.names)}"
-            raise ModelError.of(PART, f"{part} parameters", rule, parameter)
-    options = {**known.run, "save": times, "start": candidate.get("start", known.run.get("start"))}
-    runner = Runner(PART, known.system, float(max(until, times[-1])), known.names, {**known.fixed, **own}, options)
+    runner, guesses = _runner(known, part, candidate, times, start, until)
     names = runner.series_names()
     series = {column: names.find(PART, f"{part} of", column) for column in columns}
     runner.watch(list(series.values()))
     repeats = check.count(PART, f"{part} repeats", candidate.get("repeats", 1))
     try:
-        run = runner.at(known.values)
-        slopes = {column: run.series(one).slope * known.sizes for column, one in series.items()}
+        run = runner.at({**known.values, **guesses})
+        slopes = {column: run.series(one).slope for column, one in series.items()}
     except SolveError as trouble:
         nothing = dict.fromkeys(known.names, np.nan)
         return Choice(name, 0.0, nothing, nothing, 0, str(trouble))
-    gained = sum(repeats / noise[c] ** 2 / known.inflation * slope.T @ slope for c, slope in slopes.items())
+    sizes = np.concatenate([known.sizes, [abs(guess) or 1.0 for guess in guesses.values()]])
+    told = sum((slope * sizes).T @ (slope * sizes) / noise[c] ** 2 for c, slope in slopes.items())
+    gained = repeats / known.inflation * _without(np.asarray(told), np.arange(sizes.size) < known.sizes.size)
     information = known.information + gained
     errors = _errors(information, known.sizes)
     with np.errstate(invalid="ignore"):
         ratio = errors / before
     named, ratios = (dict(zip(known.names, one.tolist(), strict=True)) for one in (errors, ratio))
     return Choice(name, _gain(known, information, errors, before, choose), named, ratios, times.size * repeats)
+
+
+def _runner(
+    known: _Known, part: str, candidate: Mapping[str, Any], times: Floats, begin: float, until: float
+) -> tuple[Runner, dict[str, float]]:
+    """How a candidate is run, and guesses of what would not be known about it."""
+    _check_own(known, part, candidate)
+    start = candidate.get("start", known.run.get("start"))
+    named = dict(start) if isinstance(start, Mapping) else {}
+    own = Experiment({}, candidate.get("parameters") or {}, inputs=candidate.get("inputs") or {}, starts=named)
+    unknowns = {kind: {name: one.guess for of, name, one in own.unknowns if of == kind} for kind in (PARAMETERS, STARTS, RATES)}
+    given = {name: value for name, value in own.parameters.items() if not isinstance(value, Unknown)}
+    common = {name: value for name, value in known.fixed.items() if name not in own.parameters and name not in own.inputs}
+    end = float(max(until, times[-1]))
+    values = with_inputs(PART, known.system, {**common, **given}, own.inputs, begin, end) or {}
+    begins = {key: value for key, value in named.items() if not isinstance(value, Unknown)}
+    options = {**known.run, "save": times, "start": (begins or None) if isinstance(start, Mapping) else start}
+    free = [*known.names, *unknowns[PARAMETERS]]
+    runner = Runner(PART, known.system, end, free, values, options, tuple(unknowns[STARTS]), tuple(unknowns[RATES]))
+    guesses = [guess for kind in unknowns.values() for guess in kind.values()]
+    return runner, dict(zip(runner.names[len(known.names) :], guesses, strict=True))
+
+
+def _check_own(known: _Known, part: str, candidate: Mapping[str, Any]) -> None:
+    """What a candidate gives must be known and not sought, and what each experiment so far had for itself must be given."""
+    given = {each: check.mapping(PART, f"{part} {each}", candidate.get(each)) for each in ("parameters", "inputs")}
+    others = [one for one in known.system.parameters if one not in known.names]
+    for each, values in given.items():
+        for name in values:
+            if name not in others:
+                raise ModelError.of(PART, f"{part} {each}", f"must be among {', '.join(others)}", name)
+    for each, asked in known.asked.items():
+        there = asked if each == "start" and "start" in candidate else {*given["parameters"], *given["inputs"]}
+        if asked - there:
+            rule = "must be given, because experiments of the fit had their own: values, series or Unknowns"
+            raise ModelError.of(PART, f"{part} {each}", rule, ", ".join(sorted(asked - there)))
 
 
 def _errors(information: Floats, sizes: Floats) -> Floats:

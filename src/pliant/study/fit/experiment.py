@@ -13,6 +13,7 @@ from pliant.errors import ModelError
 from pliant.files.units import convert
 from pliant.model import check
 from pliant.model.check import did_you_mean
+from pliant.model.sensor import Encoder
 from pliant.model.system import System
 from pliant.run.given_inputs import with_inputs
 from pliant.run.simulate import state_of
@@ -115,9 +116,19 @@ def comparisons_of(
     if len(set(titles)) < len(titles):
         twice = next(title for title in titles if titles.count(title) > 1)
         raise ModelError.of(PART, "experiment name", "must be unique among experiments with unknowns of their own", twice)
-    compared = [_comparison(system, experiment, each, of, weights, shared, run)
-                for experiment, each in zip(experiments, own, strict=True)]  # fmt: skip
-    return compared, shared.with_own([one for each in own for one in each])
+    compared: list[Comparison] = []
+    names: SeriesNames | None = None  # the same in all runs of the System
+    for experiment, each in zip(experiments, own, strict=True):
+        one, names = _comparison(system, experiment, each, of, weights, shared, run, names)
+        compared.append(one)
+    return compared, shared.with_own([_with_unit(one, names) for each in own for one in each])
+
+
+def _with_unit(own: OwnUnknown, names: SeriesNames | None) -> OwnUnknown:
+    """An initial value has the unit of its coordinate, or of its rate."""
+    if own.kind == PARAMETERS or names is None:
+        return own
+    return replace(own, unit=names.unit_of(f"v {own.name}" if own.kind == RATES else own.name))
 
 
 def _own_unknowns(experiment: Experiment, system: System, shared: FreeParameters) -> list[OwnUnknown]:
@@ -146,14 +157,14 @@ def _own_unknowns(experiment: Experiment, system: System, shared: FreeParameters
 
 def _comparison(
     system: System, experiment: Experiment, own: Sequence[OwnUnknown], of: Any, weights: Weights | None, shared: FreeParameters,
-    run: Mapping[str, Any],
-) -> Comparison:  # fmt: skip
+    run: Mapping[str, Any], names_before: SeriesNames | None,
+) -> tuple[Comparison, SeriesNames]:  # fmt: skip
     measured = measurements_of(experiment.data)
     start = run.get("start")
     begin = float(run.get("t_start", 0.0)) if isinstance(start, Mapping | None) else None
     if begin is not None and measured.time[0] < begin:
         raise ModelError.of(PART, "data", f"must not begin before the run begins at t = {begin:g} s", float(measured.time[0]))
-    measured = _cut(measured, experiment.until)
+    rows, measured = measured.time.size, _cut(measured, experiment.until)
     end = float(_beyond(begin, measured.time)[-1])
     begins = begin if begin is not None else float(getattr(state_of(start), "t", -np.inf))
     fixed = {name: value for name, value in experiment.parameters.items() if not isinstance(value, Unknown)}
@@ -162,11 +173,13 @@ def _comparison(
     options = {**run, "save": measured.time, **_start(experiment, start)}
     free = [*shared.names, *names[PARAMETERS]]
     runner = Runner(PART, system, end, free, values, options, names[STARTS], names[RATES])
-    series, used = runner.series_names(), weights if experiment.weights is None else experiment.weights
-    columns = tuple(_column(head, wanted, measured, series, used) for head, wanted in _chosen(measured, of))
+    series, used = names_before or runner.series_names(), weights if experiment.weights is None else experiment.weights
+    columns = tuple(_column(head, wanted, measured, series, used, rows) for head, wanted in _chosen(measured, of))
+    for column in columns:
+        _refuse_counts(system, column)
     runner.watch([column.series for column in columns])
     titles = {**{name: name for name in shared.names}, **{one.own: one.title for one in own}}
-    return Comparison(experiment.name, measured.time, columns, runner, titles)
+    return Comparison(experiment.name, measured.time, columns, runner, titles), series
 
 
 def _start(experiment: Experiment, start: Any) -> dict[str, Any]:
@@ -207,7 +220,8 @@ def _chosen(measured: Measurements, of: Any) -> list[tuple[str, str]]:
     return [(heads.get(column, column), name) for column, name in pairs]
 
 
-def _column(head: str, wanted: str, measured: Measurements, names: SeriesNames, weights: Weights | None) -> Column:
+def _column(head: str, wanted: str, measured: Measurements, names: SeriesNames, weights: Weights | None, rows: int) -> Column:
+    """rows: of the data, of which those after `until` are left out."""
     series = names.find(PART, f"data {head!r}", wanted)
     column, unit = split_head(head)
     values = measured.columns[head]
@@ -216,15 +230,24 @@ def _column(head: str, wanted: str, measured: Measurements, names: SeriesNames, 
             values = values * convert(1.0, unit, series.unit)
         except ModelError as trouble:
             raise ModelError.of(PART, f"data {head!r}", "must be in a unit of its quantity", str(trouble)) from None
-    return Column(column, series, values, _weights(column, values, weights))
+    return Column(column, series, values, _weights(column, values, weights, rows))
 
 
-def _weights(column: str, values: Floats, weights: Weights | None) -> Floats | None:
+def _refuse_counts(system: System, column: Column) -> None:
+    """A reading that counts is a staircase: no derivative leads to the values that fit it."""
+    sensor = system.sensors.get(column.series.name.removeprefix("sensor ")) if column.series.quantity == "sensor" else None
+    if isinstance(sensor, Encoder) and sensor.counts is not None:
+        rule = "must be compared with an encoder without counts, because counts have no slope: leave them out, or add one"
+        raise ModelError.of(PART, f"data {column.column!r}", rule, f"counts = {sensor.counts!r}")
+
+
+def _weights(column: str, values: Floats, weights: Weights | None, rows: int) -> Floats | None:
     if weights is None:
         return None
     if column not in weights:
         raise ModelError.of(PART, "weights", f"must hold an entry for every column in use; {column!r} is missing", list(weights))
     given = np.asarray(weights[column], dtype=np.float64)
+    given = given[: values.size] if given.shape == (rows,) else given
     if given.shape not in ((), values.shape) or not np.all(np.isfinite(given)) or np.any(given < 0.0) or not np.any(given > 0.0):
-        raise ModelError.of(PART, f"weights {column!r}", f"must be one number or {values.size}, >= 0, not all 0", weights[column])
+        raise ModelError.of(PART, f"weights {column!r}", f"must be one number or {rows}, >= 0, not all 0", weights[column])
     return np.broadcast_to(given, values.shape)

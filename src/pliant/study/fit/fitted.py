@@ -57,7 +57,7 @@ class Fit:
     at_bounds: Mapping[str, float]
     experiments: tuple[Compared, ...]
     noise: Mapping[str, float]  # root mean square of the remaining differences, by column, in SI units
-    degrees_of_freedom: float  # of the intervals: independent values, or experiments, minus the number of determined parameters
+    degrees_of_freedom: float  # of the widest intervals: independent values, or experiments, that tell how uncertain they are
     runs: int
     message: str
     warnings: tuple[str, ...]
@@ -76,10 +76,9 @@ class Fit:
         """Confidence intervals of all values at this level, by Student's distribution and linearisation in the parameters."""
         if not 0.0 < check.number("fit", "level", level) < 1.0:
             raise ModelError.of("fit", "level", "must be between 0 and 1", level)
-        times = _standard_errors_within(level, self.degrees_of_freedom)
+        halves = _standard_errors_within(level, self.scatter.freedom) * np.array(list(self.standard_errors.values()))
         return {
-            name: (value - times * self.standard_errors[name], value + times * self.standard_errors[name])
-            for name, value in self.values.items()
+            name: (value - half, value + half) for (name, value), half in zip(self.values.items(), halves.tolist(), strict=True)
         }
 
     @property
@@ -172,7 +171,8 @@ class Fit:
             numbers = f"{self.values[name]:>16.8g}{self.standard_errors[name]:>16.3g}   {low:.8g} to {high:.8g}{unit}"
             lines.append(f"{name:<{width}}{numbers}")
         lines += [
-            f"residual of {name}: {size:.3g} {unit_of(self.experiments, name)} (root mean square)" for name, size in self.noise.items()
+            f"residual of {name}: {size:.3g} {unit_of(self.experiments, name)} (root mean square)"
+            for name, size in self.noise.items()
         ]
         if self.scatter.kind != "independent":
             ratios = [r for r in self.scatter.ratios.tolist() if np.isfinite(r)] or [1.0]
@@ -197,6 +197,7 @@ def fitted(search: Search, x: Floats, minima: Sequence[Minimum] = ()) -> Fit:
     exact = all(part.exact for part in compared)
     flat, kept = _directions(np.where(unseen, 0.0, slopes) / units, FLAT if exact else FLAT_BY_DIFFERENCES)
     directions = flat / units / sizes
+    minima = _apart(minima, residuals.size) if flat.size else minima
     scatter = scatter_of(compared, search.loss, np.where(unseen, 0.0, slopes) / units, kept)
     reasons = _reasons(free.names, directions, unseen, np.array(list(values.values())), sizes)
     lost = np.array([name in reasons for name in free.names])
@@ -221,7 +222,7 @@ def fitted(search: Search, x: Floats, minima: Sequence[Minimum] = ()) -> Fit:
         at_bounds=_at_bounds(free, values, sizes),
         experiments=tuple(compared),
         noise=_noise(compared),
-        degrees_of_freedom=scatter.freedom,
+        degrees_of_freedom=float(np.min(scatter.freedom)),
         runs=search.runs,
         message="; ".join([message, *(f"{name} was not found: {unidentifiable[name]}" for name in blind)]),
         warnings=(
@@ -231,6 +232,7 @@ def fitted(search: Search, x: Floats, minima: Sequence[Minimum] = ()) -> Fit:
                     *_few(residuals.size, len(free.names)),
                     *(f"the data hardly determine {name!r}: {reason}" for name, reason in hardly.items()),
                     *_of_patterns(scatter),
+                    *_of_deciding(scatter),
                     *_of_minima(minima),
                     *_of_runs(compared),
                 ]
@@ -324,6 +326,12 @@ def _of_patterns(scatter: Scatter) -> list[str]:
     return [_pattern_words(pattern, scatter) for pattern in scatter.patterns if pattern.found and pattern.correlation > 0.0]
 
 
+def _of_deciding(scatter: Scatter) -> list[str]:
+    """Warn of experiments whose word on a combination of the values no other experiment checks."""
+    return [f"{name} decides on a combination of the values almost alone (leverage {size:.4f}): no other experiment tells how "
+            "uncertain that is, and intervals may be too narrow" for name, size in scatter.deciding]  # fmt: skip
+
+
 def _pattern_words(pattern: Pattern, scatter: Scatter) -> str:
     names, r = " and ".join(pattern.names), f"is {pattern.correlation:.2f}, and noise rarely exceeds {pattern.rarely:.2f}"
     one = len(pattern.names) == 1
@@ -338,16 +346,23 @@ def _pattern_words(pattern: Pattern, scatter: Scatter) -> str:
     )
 
 
+def _apart(minima: Sequence[Minimum], rows: int) -> list[Minimum]:
+    """Where values can change without any effect, searches end anywhere: places that fit equally well are one."""
+    alike = [one for one in minima if one.ratio < 1.0 + 1.0 / rows]  # less than one standard error makes
+    first = [replace(alike[0], starts=sum(one.starts for one in alike))] if alike else []
+    return [*first, *(one for one in minima if one not in alike)]
+
+
 def _of_minima(minima: Sequence[Minimum]) -> list[str]:
     found = [one for one in minima[1:] if one.squares < CLOSE_BY * minima[0].squares]
     return [f"another minimum is nearly as good: {one}" for one in found]
 
 
-def _standard_errors_within(level: float, degrees_of_freedom: float) -> float:
+def _standard_errors_within(level: float, degrees_of_freedom: Floats) -> Floats:
     """Half the width of a confidence interval over the standard error, by Student's distribution."""
     from scipy.stats import t
 
-    return float(t.ppf(0.5 + 0.5 * level, max(degrees_of_freedom, 1)))
+    return np.asarray(t.ppf(0.5 + 0.5 * level, np.maximum(degrees_of_freedom, 1.0)))
 
 
 def _of_search_alone(warnings: Sequence[str], compared: Sequence[Compared]) -> list[str]:

@@ -15,7 +15,7 @@ from pliant.errors import ModelError
 Floats = NDArray[np.float64]
 HIGHEST = 8  # order of a model
 ROWS_PER_ORDER = 10  # fewer rows do not tell its coefficients
-LARGEST_ROOT = 0.995  # of a model that is stationary: closer to 1, hundreds of rows cannot tell it from a drift
+LARGEST_ROOT = 0.995  # of a model, or one less one over the rows if that is larger: closer to 1, they cannot tell it from a drift
 GAP = 1.5  # times the usual distance of rows: further apart they are not neighbours
 
 
@@ -96,26 +96,42 @@ def autocovariances(pieces: Sequence[Floats], count: int) -> Floats:
 
 
 def autoregression(covariances: Floats, rows: int, order: int | None = None) -> Autoregression:
-    """By the equations of Yule and Walker from given autocovariances; the order with the least BIC, if none is given."""
+    """By the equations of Yule and Walker from given autocovariances; the order with the least BIC, if none is given.
+
+    What is so alike from row to row that no model is stationary is taken for noise of first order with the largest root there is.
+    """
     from scipy.linalg import solve_toeplitz
 
     if not covariances[0] > 0.0:
         return Autoregression(np.zeros(0), 1.0, np.ones(1))
     most = min(covariances.size - 1, HIGHEST, rows // ROWS_PER_ORDER)
-    best, least = Autoregression(np.zeros(0), float(covariances[0]), covariances[:1]), np.inf
+    best, least, largest = Autoregression(np.zeros(0), float(covariances[0]), covariances[:1]), np.inf, _largest_root(rows)
+    drifts = False
     for p in range(most + 1) if order is None else [min(order, most)]:
         c = solve_toeplitz(covariances[:p], covariances[1 : p + 1]) if p else np.zeros(0)
         left = float(covariances[0] - c @ covariances[1 : p + 1])
-        if left <= 0.0 or not _stationary(c):
+        if left <= 0.0 or _root(c) > largest:
+            drifts = True
             continue
         judged = rows * np.log(left) + p * np.log(max(rows, 2))
         if judged < least:
             least, best = judged, Autoregression(c, left, covariances[: p + 1])
+    if drifts and best.order == 0 and covariances[1] > LARGEST_ROOT * covariances[0]:
+        return _drift(float(covariances[0]), largest)
     return best
 
 
-def _stationary(coefficients: Floats) -> bool:
-    return coefficients.size == 0 or bool(np.max(np.abs(np.roots(np.concatenate([[1.0], -coefficients])))) < LARGEST_ROOT)
+def _largest_root(rows: int) -> float:
+    return max(LARGEST_ROOT, 1.0 - 1.0 / max(rows, 1))
+
+
+def _root(coefficients: Floats) -> float:
+    """The largest of a model: below 1 if it is stationary."""
+    return float(np.max(np.abs(np.roots(np.concatenate([[1.0], -coefficients]))), initial=0.0))
+
+
+def _drift(variance: float, root: float) -> Autoregression:
+    return Autoregression(np.array([root]), variance * (1.0 - root * root), variance * np.array([1.0, root]))
 
 
 def pieces_of(time: Floats, there: NDArray[np.bool_]) -> list[slice]:

@@ -113,7 +113,7 @@ class _Walk:
         steep = float(np.mean(loss.steepness(residuals))) or 1.0
         self._variance = float(score @ score) / freedom / steep * (ratio**2 if np.isfinite(ratio) else 1.0)
         self._variance = self._variance or np.finfo(float).tiny
-        self.limit = float(t.ppf(0.5 + 0.5 * level, max(fit.degrees_of_freedom, 1.0)) ** 2)
+        self.limit = float(t.ppf(0.5 + 0.5 * level, max(float(fit.scatter.freedom[self._place]), 1.0)) ** 2)
         self.best = fit.values[name]
         free = fit.search.free
         self._low, self._high, self._scale = (float(ends[self._place]) for ends in (free.low, free.high, free.scales))

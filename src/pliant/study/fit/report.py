@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pliant.host.atomic_files import atomic_write
+from pliant.model.parameter import InputValue
 from pliant.study.fit.compared import unit_of
 
 if TYPE_CHECKING:
@@ -152,8 +153,7 @@ def _correlation(fit: Fit) -> str:
 
 def _assumed(fit: Fit) -> str:
     whitened = "; whitened by an autoregressive model before they were compared" if fit.search.noise_models else ""
-    _, fixed, options = fit.search.comparisons[0].runner.arguments
-    held = {name: value for name, value in {**fit.result.parameters, **fixed}.items() if name not in fit.names}
+    _, _, options = fit.search.comparisons[0].runner.arguments
     known = [name for name in ("method", "formulation", "t_start", "start") if options.get(name) is not None]
     targets = {t.name: t for group in fit.search.targets for t in group}
     kinds = [f"{name}: compared by the rotation between run and data" for name, t in targets.items() if len(t.columns) == 4]
@@ -167,10 +167,26 @@ def _assumed(fit: Fit) -> str:
             else "Derivatives are differences of runs, in part at least.",
             "The model is right apart from the parameters found: an error of the model is in no interval.",
             *kinds,
-            *([f"Not free: {', '.join(f'{name} = {value:.6g}' for name, value in held.items())}."] if held else []),
+            *([f"Not free: {', '.join(held)}."] if (held := _held(fit)) else []),
             *[f"{name}: {options[name]}" for name in known],
         ]
     )  # fmt: skip
+
+
+def _held(fit: Fit) -> list[str]:
+    """Parameters that are not free, with their values in the experiments."""
+    found, known = [], dict(fit.result.parameters)
+    every = [one.runner.arguments[1] for one in fit.search.comparisons]
+    free = {name for one in fit.search.comparisons for name in one.runner.names}
+    for name in dict.fromkeys([*known, *(name for fixed in every for name in fixed)]):
+        values = [fixed.get(name, known.get(name)) for fixed in every]
+        if name in free:
+            continue
+        if any(isinstance(value, InputValue) for value in values):
+            found.append(f"{name} by series")
+        else:
+            found.append(f"{name} = {values[0]:.6g}" if len(set(values)) == 1 else f"{name} (of each experiment)")
+    return found
 
 
 def _versions(fit: Fit) -> str:

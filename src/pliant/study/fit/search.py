@@ -51,6 +51,8 @@ class Search:
         self.comparisons, self.free, self.loss = tuple(comparisons), free, loss
         self._progress, self._most = progress, most
         self.targets = [targets_of(comparison.columns) for comparison in comparisons]
+        self._pieces = {id(target): pieces_of(comparison.time, target.there)
+                        for comparison, targets in zip(comparisons, self.targets, strict=True) for target in targets}  # fmt: skip
         self._scatter = {target.name: _spread(self._columns(target.name)) for target in self._all}
         self._given = self._covariances(noise)
         self._models: dict[str, Autoregression] = {}
@@ -194,7 +196,7 @@ class Search:
         done = np.asarray(weights).reshape(-1, *(1,) * (values.ndim - 1)) * values
         model = self._models.get(target.name)
         if model is not None:
-            for piece in pieces_of(comparison.time, target.there):
+            for piece in self._pieces[id(target)]:
                 done[piece] = model.whiten(done[piece])
         return np.asarray(done)
 
@@ -249,7 +251,7 @@ class Search:
             left, change = target.differences(values), target.slopes(values, [one.slope for one in numbers])
             weighted, steep = (self._weighted(comparison, target, one[there]) for one in (left, change))
             squares += float(np.sum(self._weighted(comparison, target, target.size[there]) ** 2))
-            own = pieces_of(comparison.time, there)
+            own = self._pieces[id(target)]
             for k, name in enumerate(target.parts):
                 differences[name] = np.where(there, left[:, k], np.nan)
                 residuals.append(weighted[:, k])

@@ -52,6 +52,10 @@ class SeriesNames:
         # of quantities that share a label, the one that a result reads by it
         self._known |= {label: min(found, key=lambda one: BY_LABEL.index(one.quantity)) for label, found in alone.items()}
 
+    def unit_of(self, name: str) -> str:
+        """The unit of a series; empty if there is none of that name."""
+        return self._known[name].unit if name in self._known else ""
+
     def find(self, part: str, field: str, name: str | tuple[str, ...]) -> Series:
         """part and field: used in the error message if there is no series of that name. A tuple is read as by a Result."""
         name = " ".join(name) if isinstance(name, tuple) else name

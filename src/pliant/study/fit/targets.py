@@ -35,9 +35,9 @@ class Target:
 
     @cached_property
     def there(self) -> NDArray[np.bool_]:
-        """At which rows there is a measurement."""
+        """At which rows there is a measurement that counts."""
         there: NDArray[np.bool_] = np.all([np.isfinite(column.values) for column in self.columns], axis=0)
-        return there
+        return there if self.weights is None else there & (self.weights > 0.0)
 
     @cached_property
     def size(self) -> Floats:
