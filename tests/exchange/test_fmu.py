@@ -175,6 +175,42 @@ def test_inputs_change_between_steps_and_saved_states_return(unit, tmp_path):
     assert once[-1] == pytest.approx([there["arm.angle"], there["tip_position", "arm", "y"]], abs=1e-9)
 
 
+def test_states_of_model_exchange_are_set_after_the_initialization_only(unit, tmp_path):
+    """Before, they follow from the model: what is set then would be lost."""
+
+    def put(it, at):
+        with pytest.raises(Exception, match=r"[Ee]rror|status"):
+            it.setFloat64([at["state arm.angle"]], [0.7])
+        it.setFloat64([at["start of arm.angle"]], [0.9])
+
+    with begun(FMU3Model, unit("elastic arm", MODEL_EXCHANGE, "3.0"), tmp_path, put) as (it, at):
+        assert it.getFloat64([at["state arm.angle"]]) == [0.9]
+        it.setFloat64([at["state arm.angle"]], [0.7])
+        assert it.getFloat64([at["arm.angle"]]) == [0.7]
+
+
+def test_units_of_one_library_do_not_share_anything_and_start_again(unit, tmp_path):
+    def run(it, first=0):
+        for k in range(first, 3):
+            it.doStep(0.05 * k, 0.05)
+        return it.getFloat64([at["arm.angle"]])
+
+    path = unit("elastic arm", CO_SIMULATION, "3.0")
+    with begun(FMU3Slave, path, tmp_path / "a") as (first, at), begun(FMU3Slave, path, tmp_path / "b") as (second, _):
+        second.setFloat64([at["torque"]], [-3.0])
+        first.doStep(0.0, 0.05)
+        other = run(second)
+        alone = run(first, 1)
+        assert abs(alone[0] - other[0]) > 1e-3
+        second.reset()
+        second.enterInitializationMode()
+        second.exitInitializationMode()
+        assert run(second) == alone
+        for value in (np.nan, np.inf):
+            with pytest.raises(Exception, match=r"[Ee]rror|status"):
+                first.setFloat64([at["torque"]], [value])
+
+
 def test_directional_derivatives_are_those_of_differences(unit, tmp_path):
     with begun(FMU3Model, unit("elastic arm", MODEL_EXCHANGE, "3.0"), tmp_path) as (it, at):
         states = [name for name in at if name.startswith("state ")]
@@ -209,7 +245,11 @@ def test_an_event_that_ends_runs_ends_the_unit(tmp_path, monkeypatch):
             for k in range(100):
                 it.doStep(0.01 * k, 0.01)
         assert it.getBooleanStatus(3) in (True, 1)
-        assert it.getRealStatus(2) == pytest.approx(np.sqrt(2 * 0.5 / 9.81), abs=1e-9)
+        assert it.getRealStatus(2) == pytest.approx(end := np.sqrt(2 * 0.5 / 9.81), abs=1e-9)
+        for start in (it.getRealStatus(2), 0.32):  # nor does it go on later
+            with pytest.raises(Exception, match=r"[Dd]iscard|[Ee]rror|status"):
+                it.doStep(start, 0.01)
+        assert it.getRealStatus(2) == pytest.approx(end, abs=1e-9)
 
 
 def test_what_cannot_leave_python_is_refused_by_name(tmp_path):

@@ -55,16 +55,20 @@ def test_it_needs_no_more_than_its_sources_and_counts_its_operations(tmp_path):
 
 
 def test_inputs_and_inverse_dynamics(tmp_path):
-    write_c(elastic_arm(), tmp_path, step=1e-4, outputs=["arm.angle", "a"], inputs=["torque"])
+    write_c(elastic_arm(), tmp_path, step=1e-4, outputs=["arm.angle", "a"], inputs=["torque"], parameters=["damping", "arm.angle"])
     (tmp_path / "own.c").write_text("""#include <stdio.h>
 #include "elastic_arm.h"
 static double memory[ELASTIC_ARM_BYTES / 8];
 int main(void) {
-    elastic_arm *it = elastic_arm_begin(memory);
+    struct elastic_arm *it = elastic_arm_begin(memory);
+    if (elastic_arm_set(it, elastic_arm_input_damping, 9.0) != 1) return 2;  /* its bound is 5 */
+    if (elastic_arm_set(it, elastic_arm_input_torque, 0.0 / 0.0) != 1 || elastic_arm_set(it, 77, 0.0) != 1) return 3;
+    if (elastic_arm_get(it, -1) == elastic_arm_get(it, -1) || elastic_arm_touches(it, 0) != -1) return 4;
     for (int k = 0; k < 50; k++) {
         elastic_arm_set(it, elastic_arm_input_torque, k % 3 - 1.0);
         if (elastic_arm_step(it, (k + 1) * 0.002)) return 1;
     }
+    if (elastic_arm_set(it, elastic_arm_input_start_of_arm_angle, 0.1) != 2) return 5;
     double a[8], out[8];
     for (int j = 1; j < elastic_arm_outputs; j++) a[j - 1] = elastic_arm_get(it, j);
     elastic_arm_efforts(it, a, out);
@@ -80,6 +84,29 @@ int main(void) {
     assert angle == pytest.approx(stepped.observe()["arm.angle"], abs=1e-11)
     rate = stepped.observe()["v", "arm.angle"]
     assert effort == pytest.approx(49 % 3 - 1.0 - 0.2 * rate, rel=1e-8)  # the motor's torque less the damper's
+
+
+@pytest.mark.parametrize(
+    "name", ["int", "main", "run", "mechanism", "pl", "state", "memory", "sin", "2 arms", "**//x", 'a "%s\\ ??/']
+)
+def test_a_mechanism_may_have_any_name(name, tmp_path):
+    """Also one that is a word of C, a file of the sources, or would end a comment."""
+    system = pl.System(name, gravity=(0, 0, -9.81))
+    system.add("ball", pl.RigidBody(mass=1.0, inertia=1.0), joint=pl.Revolute())
+    (own,) = [path for path in write_c(system, tmp_path) if path.suffix == ".h" and path.stem != "mechanism"]
+    sources = [str(tmp_path / "main.c"), str(own.with_suffix(".c"))]
+    subprocess.run([*CC, "-fsyntax-only", *sources], check=True)
+
+
+def test_the_last_step_may_miss_the_end_by_rounding(tmp_path):
+    """0.1 + 0.1 + 0.1 > 0.3"""
+    system = pl.System("drop", gravity=(0, 0, -9.81))
+    system.add("ball", pl.RigidBody(mass=1.0, inertia=1.0), joint=pl.Revolute(rate=1.0))
+    write_c(system, tmp_path, step=0.1, t_end=0.3)
+    done = subprocess.run([built(tmp_path, "drop", "main.c")], capture_output=True, text=True, check=True)
+    assert rows_of(done.stdout)[:, 0] == pytest.approx([0.0, 0.1, 0.2, 0.3], abs=1e-15)
+    write_c(system, tmp_path, step=1.0, t_end=5000.0)
+    assert "end = 5000.0;" in (tmp_path / "main.c").read_text()
 
 
 def test_what_is_no_target_is_refused(tmp_path):
@@ -122,7 +149,7 @@ void start(void) {
     run();
 }
 __attribute__((noinline)) static void run(void) {
-    elastic_arm *it = elastic_arm_begin(memory);
+    struct elastic_arm *it = elastic_arm_begin(memory);
     for (int k = 0; k < 200; k++) elastic_arm_step(it, (k + 1) * 1e-4);
     union { double d; unsigned long long u; } x = {elastic_arm_get(it, elastic_arm_output_arm_angle)};
     for (int k = 0; k < 16; k++) text[k] = "0123456789abcdef"[(x.u >> (60 - 4 * k)) & 15];
