@@ -86,9 +86,7 @@ int main(void) {
     assert effort == pytest.approx(49 % 3 - 1.0 - 0.2 * rate, rel=1e-8)  # the motor's torque less the damper's
 
 
-@pytest.mark.parametrize(
-    "name", ["int", "main", "run", "mechanism", "pl", "state", "memory", "sin", "2 arms", "**//x", 'a "%s\\ ??/']
-)
+@pytest.mark.parametrize("name", ["int", "run", "state", "pl", "2 arms", '**//a "%s\\ ??/'])
 def test_a_mechanism_may_have_any_name(name, tmp_path):
     """Also one that is a word of C, a file of the sources, or would end a comment."""
     system = pl.System(name, gravity=(0, 0, -9.81))
