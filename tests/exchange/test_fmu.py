@@ -189,6 +189,19 @@ def test_states_of_model_exchange_are_set_after_the_initialization_only(unit, tm
         assert it.getFloat64([at["arm.angle"]]) == [0.7]
 
 
+@pytest.mark.skipif(not compiler.has_zig(), reason="no zig")
+def test_zig_builds_the_sources_to_the_same_numbers(unit, tmp_path, monkeypatch):
+    monkeypatch.setattr(compiler, "FLAGS", tuple(flag for flag in QUICK if not flag.startswith("-W")))
+    monkeypatch.setattr(compiler.shutil, "which", lambda name: None)  # a machine without cc
+    build, t_end, options = SYSTEMS["elastic arm"]
+    write_fmu(build(), tmp_path / "zig.fmu", method=METHOD, **options)
+    monkeypatch.undo()
+    found, other = (fmpy.simulate_fmu(str(path), stop_time=t_end)
+                    for path in (tmp_path / "zig.fmu", unit("elastic arm", CO_SIMULATION, "3.0")))  # fmt: skip
+    assert found.dtype.names == other.dtype.names
+    assert all(np.array_equal(found[name], other[name]) for name in found.dtype.names)
+
+
 def test_units_of_one_library_do_not_share_anything_and_start_again(unit, tmp_path):
     def run(it, first=0):
         for k in range(first, 3):
