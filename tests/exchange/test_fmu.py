@@ -3,6 +3,7 @@
 import shutil
 import zipfile
 from contextlib import contextmanager
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ fmpy = pytest.importorskip("fmpy", reason="fmpy is not installed")
 if shutil.which("cc") is None and not compiler.has_zig():
     pytest.skip("no C compiler", allow_module_level=True)
 
-from fmpy.fmi2 import FMU2Slave  # noqa: E402
+from fmpy.fmi2 import FMU2Model, FMU2Slave  # noqa: E402
 from fmpy.fmi3 import FMU3Model, FMU3Slave  # noqa: E402
 from fmpy.validation import validate_fmu  # noqa: E402
 
@@ -107,7 +108,7 @@ def instance(kind, path, folder):
 @contextmanager
 def begun(kind, path, folder, before=lambda it, at: None):
     with instance(kind, path, folder) as (it, at):
-        if kind is FMU2Slave:
+        if kind in (FMU2Slave, FMU2Model):
             it.setupExperiment(startTime=0.0)
         it.enterInitializationMode()
         before(it, at)
@@ -130,6 +131,35 @@ def test_it_touches_as_simulate_does(unit, tmp_path):
         there = sorted(one.begin for one in expected.contacts if one.pair == name)
         assert counts[name] == len(there)
         np.testing.assert_allclose(sorted(t for t in times if not np.isnan(t)), there, atol=1e-8)
+
+
+def test_a_state_saved_inside_a_contact_returns_and_steps_may_end_at_events(unit, tmp_path):
+    """Of FMI 2.0; steps end where contacts begin and end, as `simulate` found them, and in between."""
+    expected = pl.simulate(falling_chain(), 0.6, method=METHOD, save=[0.0, 0.6])
+    times = sorted({0.0, 0.6, *(t for one in expected.contacts for t in (one.begin, one.end) if t < 0.6)})
+    first = expected.contacts[0]
+    inside = 0.5 * (first.begin + first.end)
+    path, coordinates = unit("falling chain", CO_SIMULATION, "2.0"), ("a.x", "a.y", "a.angle", "b.angle", "c.angle")
+
+    def run(it, at, times):
+        for a, b in pairwise(times):
+            it.doStep(a, b - a)
+        names = [name for name in at if name.startswith("touches ")]
+        return it.getReal([at[name] for name in coordinates]), it.getInteger([at[name] for name in names])
+
+    with begun(FMU2Slave, path, tmp_path / "a") as (it, at), begun(FMU2Slave, path, tmp_path / "b") as (other, _):
+        run(it, at, [0.0, inside])
+        saved = it.getFMUstate()
+        data = it.serializeFMUstate(saved)
+        rest = [inside, *(t for t in times if t > inside)]
+        once = run(it, at, rest)
+        it.setFMUstate(saved)
+        assert run(it, at, rest) == once
+        other.setFMUstate(other.deSerializeFMUstate(data))
+        assert run(other, at, rest) == once
+        it.freeFMUstate(saved)
+    assert once[0] == pytest.approx([expected[name][-1] for name in coordinates], abs=1e-8)
+    assert sum(once[1]) == len(expected.contacts)
 
 
 def test_parameters_and_starts_are_set_before_a_run(unit, tmp_path):
@@ -224,8 +254,10 @@ def test_units_of_one_library_do_not_share_anything_and_start_again(unit, tmp_pa
                 first.setFloat64([at["torque"]], [value])
 
 
-def test_directional_derivatives_are_those_of_differences(unit, tmp_path):
-    with begun(FMU3Model, unit("elastic arm", MODEL_EXCHANGE, "3.0"), tmp_path) as (it, at):
+@pytest.mark.parametrize(("kind", "version", "real"), [(FMU3Model, "3.0", "Float64"), (FMU2Model, "2.0", "Real")])
+def test_directional_derivatives_are_those_of_differences(kind, version, real, unit, tmp_path):
+    with begun(kind, unit("elastic arm", MODEL_EXCHANGE, version), tmp_path) as (it, at):
+        put, get = getattr(it, f"set{real}"), getattr(it, f"get{real}")
         states = [name for name in at if name.startswith("state ")]
         rates = [at[name.replace("state ", "derivative of ")] for name in states]
         unknowns, knowns = [*rates, at["tip_position arm y"]], [*(at[name] for name in states), at["torque"], at["damping"]]
@@ -236,8 +268,8 @@ def test_directional_derivatives_are_those_of_differences(unit, tmp_path):
 
         def at_values(x):
             for reference, value in zip(knowns, x.tolist(), strict=True):
-                it.setFloat64([reference], [value])
-            return np.array(it.getFloat64(unknowns))
+                put([reference], [value])
+            return np.array(get(unknowns))
 
         h = 1e-6
         differences = (at_values(here + h * seed) - at_values(here - h * seed)) / (2.0 * h)
