@@ -49,7 +49,10 @@ USED: dict[str, frozenset[str]] = {
     "connect": NAMED | {"body1", "body2", "anchor", "active"},
     "weld": NAMED | {"body1", "body2", "anchor", "relpose", "active"},
     "include": ANY,
+    "model": ANY,
+    "attach": ANY,
 }  # fmt: skip
+OTHER_FILES = ("include", "model")  # elements that name one; a model is attached
 LEAST = 1e-14  # a number of MuJoCo's model below this is zero
 
 
@@ -82,7 +85,7 @@ def _included(root: Element, first: Path, known: list[Path]) -> list[Element]:
     """All files that a file includes, read as safely as the first; MuJoCo finds them by the folder of the first."""
     trees: list[Element] = []
     for element in root.walk():
-        if element.tag != "include":
+        if element.tag not in OTHER_FILES or "file" not in element.given:
             continue
         target = (first.parent / element.text("file")).resolve()
         if not target.is_relative_to(first.parent.resolve()):
