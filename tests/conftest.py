@@ -2,6 +2,7 @@
 
 import gc
 import os
+import shutil
 import signal
 from pathlib import Path
 
@@ -15,7 +16,8 @@ SLOW = (
     "analysis/test_denoc.py", "analysis/test_equilibrium.py", "analysis/test_linearise.py", "analysis/test_modes.py",
     "analysis/test_section_forces.py", "beams/test_elements.py", "beams/test_reduction.py", "beams/test_statics.py", "cli",
     "codegen", "contracts", "dynamics", "ensemble/test_ensemble.py", "ensemble/test_lockstep_ensemble.py",
-    "ensemble/test_members.py", "equations", "files/test_fuzz.py", "files/test_published.py",
+    "ensemble/test_members.py", "equations", "exchange/test_elastic_link.py",
+    "exchange/test_fmu.py", "exchange/test_target.py", "files/test_fuzz.py", "files/test_published.py",
     "files/test_units_and_includes.py", "gallery", "host", "integrate/test_loops.py", "integrate/test_time_pieces.py",
     "live", "model/test_segmented.py", "published", "results/test_crafted.py", "results/test_rows_to_file.py",
     "run/test_contact_phases.py", "run/test_parameters.py", "run/test_simulate.py", "run/test_stepping.py",
@@ -64,3 +66,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path in slow_files:
             item.add_marker(pytest.mark.slow)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """The Chromium of the system (Debian: apt-get install chromium), driven by playwright."""
+    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"))), None)
+    if path is None:
+        pytest.skip("no Chromium on this machine")
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        yield browser
+        browser.close()

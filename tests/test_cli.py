@@ -773,6 +773,7 @@ def test_a_model_becomes_an_fmu_and_c(tmp_path: Path) -> None:
         (["fmu", CHAIN, "--columns", "a.z", "--out", str(out)], "a.z"),
         (["export", CHAIN, "--target", "z80", "--out", str(folder)], "target must be"),
         (["export", CHAIN, "--step", "1ms", "--out", "x.csv"], "without --target"),
+        (["export", CHAIN, "--target", "c", "--reduce", "final"], "--reduce: must be left out with --target"),
     ):
         refused = runner.invoke(app, words)
         assert refused.exit_code == 2 and reason in refused.stderr

@@ -3,6 +3,7 @@
 import shutil
 import zipfile
 from contextlib import contextmanager
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ fmpy = pytest.importorskip("fmpy", reason="fmpy is not installed")
 if shutil.which("cc") is None and not compiler.has_zig():
     pytest.skip("no C compiler", allow_module_level=True)
 
-from fmpy.fmi2 import FMU2Slave  # noqa: E402
+from fmpy.fmi2 import FMU2Model, FMU2Slave  # noqa: E402
 from fmpy.fmi3 import FMU3Model, FMU3Slave  # noqa: E402
 from fmpy.validation import validate_fmu  # noqa: E402
 
@@ -107,7 +108,7 @@ def instance(kind, path, folder):
 @contextmanager
 def begun(kind, path, folder, before=lambda it, at: None):
     with instance(kind, path, folder) as (it, at):
-        if kind is FMU2Slave:
+        if kind in (FMU2Slave, FMU2Model):
             it.setupExperiment(startTime=0.0)
         it.enterInitializationMode()
         before(it, at)
@@ -130,6 +131,35 @@ def test_it_touches_as_simulate_does(unit, tmp_path):
         there = sorted(one.begin for one in expected.contacts if one.pair == name)
         assert counts[name] == len(there)
         np.testing.assert_allclose(sorted(t for t in times if not np.isnan(t)), there, atol=1e-8)
+
+
+def test_a_state_saved_inside_a_contact_returns_and_steps_may_end_at_events(unit, tmp_path):
+    """Of FMI 2.0; steps end where contacts begin and end, as `simulate` found them, and in between."""
+    expected = pl.simulate(falling_chain(), 0.6, method=METHOD, save=[0.0, 0.6])
+    times = sorted({0.0, 0.6, *(t for one in expected.contacts for t in (one.begin, one.end) if t < 0.6)})
+    first = expected.contacts[0]
+    inside = 0.5 * (first.begin + first.end)
+    path, coordinates = unit("falling chain", CO_SIMULATION, "2.0"), ("a.x", "a.y", "a.angle", "b.angle", "c.angle")
+
+    def run(it, at, times):
+        for a, b in pairwise(times):
+            it.doStep(a, b - a)
+        names = [name for name in at if name.startswith("touches ")]
+        return it.getReal([at[name] for name in coordinates]), it.getInteger([at[name] for name in names])
+
+    with begun(FMU2Slave, path, tmp_path / "a") as (it, at), begun(FMU2Slave, path, tmp_path / "b") as (other, _):
+        run(it, at, [0.0, inside])
+        saved = it.getFMUstate()
+        data = it.serializeFMUstate(saved)
+        rest = [inside, *(t for t in times if t > inside)]
+        once = run(it, at, rest)
+        it.setFMUstate(saved)
+        assert run(it, at, rest) == once
+        other.setFMUstate(other.deSerializeFMUstate(data))
+        assert run(other, at, rest) == once
+        it.freeFMUstate(saved)
+    assert once[0] == pytest.approx([expected[name][-1] for name in coordinates], abs=1e-8)
+    assert sum(once[1]) == len(expected.contacts)
 
 
 def test_parameters_and_starts_are_set_before_a_run(unit, tmp_path):
@@ -175,8 +205,59 @@ def test_inputs_change_between_steps_and_saved_states_return(unit, tmp_path):
     assert once[-1] == pytest.approx([there["arm.angle"], there["tip_position", "arm", "y"]], abs=1e-9)
 
 
-def test_directional_derivatives_are_those_of_differences(unit, tmp_path):
-    with begun(FMU3Model, unit("elastic arm", MODEL_EXCHANGE, "3.0"), tmp_path) as (it, at):
+def test_states_of_model_exchange_are_set_after_the_initialization_only(unit, tmp_path):
+    """Before, they follow from the model: what is set then would be lost."""
+
+    def put(it, at):
+        with pytest.raises(Exception, match=r"[Ee]rror|status"):
+            it.setFloat64([at["state arm.angle"]], [0.7])
+        it.setFloat64([at["start of arm.angle"]], [0.9])
+
+    with begun(FMU3Model, unit("elastic arm", MODEL_EXCHANGE, "3.0"), tmp_path, put) as (it, at):
+        assert it.getFloat64([at["state arm.angle"]]) == [0.9]
+        it.setFloat64([at["state arm.angle"]], [0.7])
+        assert it.getFloat64([at["arm.angle"]]) == [0.7]
+
+
+@pytest.mark.skipif(not compiler.has_zig(), reason="no zig")
+def test_zig_builds_the_sources_to_the_same_numbers(unit, tmp_path, monkeypatch):
+    monkeypatch.setattr(compiler, "FLAGS", tuple(flag for flag in QUICK if not flag.startswith("-W")))
+    monkeypatch.setattr(compiler.shutil, "which", lambda name: None)  # a machine without cc
+    build, t_end, options = SYSTEMS["elastic arm"]
+    write_fmu(build(), tmp_path / "zig.fmu", method=METHOD, **options)
+    monkeypatch.undo()
+    found, other = (fmpy.simulate_fmu(str(path), stop_time=t_end)
+                    for path in (tmp_path / "zig.fmu", unit("elastic arm", CO_SIMULATION, "3.0")))  # fmt: skip
+    assert found.dtype.names == other.dtype.names
+    assert all(np.array_equal(found[name], other[name]) for name in found.dtype.names)
+
+
+def test_units_of_one_library_do_not_share_anything_and_start_again(unit, tmp_path):
+    def run(it, first=0):
+        for k in range(first, 3):
+            it.doStep(0.05 * k, 0.05)
+        return it.getFloat64([at["arm.angle"]])
+
+    path = unit("elastic arm", CO_SIMULATION, "3.0")
+    with begun(FMU3Slave, path, tmp_path / "a") as (first, at), begun(FMU3Slave, path, tmp_path / "b") as (second, _):
+        second.setFloat64([at["torque"]], [-3.0])
+        first.doStep(0.0, 0.05)
+        other = run(second)
+        alone = run(first, 1)
+        assert abs(alone[0] - other[0]) > 1e-3
+        second.reset()
+        second.enterInitializationMode()
+        second.exitInitializationMode()
+        assert run(second) == alone
+        for value in (np.nan, np.inf):
+            with pytest.raises(Exception, match=r"[Ee]rror|status"):
+                first.setFloat64([at["torque"]], [value])
+
+
+@pytest.mark.parametrize(("kind", "version", "real"), [(FMU3Model, "3.0", "Float64"), (FMU2Model, "2.0", "Real")])
+def test_directional_derivatives_are_those_of_differences(kind, version, real, unit, tmp_path):
+    with begun(kind, unit("elastic arm", MODEL_EXCHANGE, version), tmp_path) as (it, at):
+        put, get = getattr(it, f"set{real}"), getattr(it, f"get{real}")
         states = [name for name in at if name.startswith("state ")]
         rates = [at[name.replace("state ", "derivative of ")] for name in states]
         unknowns, knowns = [*rates, at["tip_position arm y"]], [*(at[name] for name in states), at["torque"], at["damping"]]
@@ -187,8 +268,8 @@ def test_directional_derivatives_are_those_of_differences(unit, tmp_path):
 
         def at_values(x):
             for reference, value in zip(knowns, x.tolist(), strict=True):
-                it.setFloat64([reference], [value])
-            return np.array(it.getFloat64(unknowns))
+                put([reference], [value])
+            return np.array(get(unknowns))
 
         h = 1e-6
         differences = (at_values(here + h * seed) - at_values(here - h * seed)) / (2.0 * h)
@@ -209,7 +290,11 @@ def test_an_event_that_ends_runs_ends_the_unit(tmp_path, monkeypatch):
             for k in range(100):
                 it.doStep(0.01 * k, 0.01)
         assert it.getBooleanStatus(3) in (True, 1)
-        assert it.getRealStatus(2) == pytest.approx(np.sqrt(2 * 0.5 / 9.81), abs=1e-9)
+        assert it.getRealStatus(2) == pytest.approx(end := np.sqrt(2 * 0.5 / 9.81), abs=1e-9)
+        for start in (it.getRealStatus(2), 0.32):  # nor does it go on later
+            with pytest.raises(Exception, match=r"[Dd]iscard|[Ee]rror|status"):
+                it.doStep(start, 0.01)
+        assert it.getRealStatus(2) == pytest.approx(end, abs=1e-9)
 
 
 def test_what_cannot_leave_python_is_refused_by_name(tmp_path):

@@ -160,6 +160,40 @@ def test_included_files_are_read_and_those_outside_are_not(tmp_path):
         read(tmp_path, '<mujoco><include file="robot.xml"/></mujoco>')
 
 
+def test_names_that_a_file_does_not_give_differ_from_those_that_it_gives(tmp_path):
+    """Of bodies and joints without names, and of the massless bodies between several joints of one."""
+    robot = read(
+        tmp_path,
+        """<mujoco><worldbody>
+      <body name="body2"><joint name="joint1"/><geom size=".1"/><body pos="1 0 0"><joint/><geom size=".1"/></body></body>
+      <body name="a"><joint type="slide"/><joint/><geom size=".1"/>
+        <body name="a_1" pos="1 0 0"><joint name="weld of c"/><geom size=".1"/><body name="c"><geom size=".1"/></body></body>
+      </body></worldbody></mujoco>""",
+    )
+    assert list(robot.links) == ["body2", "body2_", "a_1_", "a", "a_1", "c"]
+    assert robot.coordinates == {"joint1": "body2.angle", "joint1_": "body2_.angle", "joint2": "a_1_.displacement",
+                                 "joint3": "a.angle", "weld of c": "a_1.angle"}  # fmt: skip
+    assert robot.degrees_of_freedom == 5
+
+
+def test_gravity_may_be_switched_off_and_other_flags_are_listed(tmp_path):
+    text = '<mujoco><option><flag gravity="disable" damper="disable"/></option><worldbody/></mujoco>'
+    robot = read(tmp_path, text)
+    assert robot.gravity == (0.0, 0.0, 0.0) and robot.unused == ("option flag damper: line 1",)
+
+
+def test_attached_models_are_read_as_safely_as_included_files(tmp_path):
+    part = '<mujoco model="part"><worldbody><body name="b"><joint/><geom size=".1" rgba="1 0 0 1"/></body></worldbody></mujoco>'
+    (tmp_path / "part.xml").write_text(part)
+    text = """<mujoco><asset><model name="part" file="part.xml"/></asset>
+      <worldbody><body name="a"><joint/><geom size=".1"/><attach model="part" body="b" prefix="its "/></body></worldbody></mujoco>"""
+    robot = read(tmp_path, text)
+    assert list(robot.links) == ["a", "its b"] and robot.unused == ("worldbody body geom rgba: line 1",)
+    (tmp_path / "part.xml").write_text(f"<!DOCTYPE a>{part}")
+    with pytest.raises(pl.ModelError, match=r"part\.xml, line 1: DOCTYPE must be left out"):
+        read(tmp_path, text)
+
+
 BODY = '<mujoco><worldbody><body name="b">{}</body></worldbody></mujoco>'
 
 

@@ -50,6 +50,12 @@ def test_run_and_modes_take_robot_files(files):
     assert len(hanging) == 2
 
 
+def test_a_robot_becomes_a_unit_and_c_without_an_end(files):
+    told("fmu", files / "arm.urdf", "--out", files / "arm.fmu", "--platforms", "", "--quiet")
+    told("export", files / "pendulum.xml", "--target", "c", "--out", files / "c", "--quiet")
+    assert (files / "arm.fmu").stat().st_size > 10_000 and (files / "c" / "main.c").exists()
+
+
 def test_what_a_robot_file_cannot_have_is_refused(files):
     assert "--set: must be left out for a robot file" in told("check", files / "arm.urdf", "--set", "a=1", code=2)
     assert "run must be given (t_end and method), got no run section" in told("run", files / "arm.urdf", code=2)

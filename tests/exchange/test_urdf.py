@@ -7,6 +7,7 @@ import pytest
 
 import pliant as pl
 from exchange.robots import ROBOTS, joint, link, robot
+from pliant.exchange.geometry import Pose
 
 FREEDOM = {"arm": 2, "mimic": 3, "gripper": 2, "quadruped": 18, "planar": 4, "gantry": 3, "scara": 4, "delta": 6, "humanoid": 10,
            "mobile_base": 8}  # fmt: skip
@@ -113,6 +114,67 @@ def test_a_default_stop_yields_a_thousandth_of_a_radian_under_the_weight_that_it
     assert pl.simulate(hard, t_end=0.2)["bar.angle"][-1] == pytest.approx(0.0, abs=1e-12)
 
 
+def test_an_inertia_that_no_body_can_have_becomes_the_nearest_if_that_is_asked_for(tmp_path):
+    """As public files have them: all six numbers alike, rotated, and negative by a rounding."""
+    alike = "".join(f'{name}="1e-6" ' for name in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))
+    odd = ('<link name="odd"><inertial><origin xyz="0 0 0.1" rpy="0.1 0.2 0.3"/><mass value="0.001"/><inertia ixx="0.002371" '
+           'ixy="0.006119" ixz="0.001179" iyy="0.002833" iyz="0.000774" izz="0.003849"/></inertial></link>\n')  # fmt: skip
+    text = robot("tiny", f'<link name="base"><inertial><mass value="0.001"/><inertia {alike}/></inertial></link>\n', odd,
+                 '<link name="dust"><inertial><mass value="0"/><inertia ixx="-5e-20" ixy="0" ixz="0" iyy="-5e-20" iyz="0" izz="0"/>'
+                 "</inertial></link>\n", joint("hinge", "continuous", "base", "odd", axis="1 1 0"),
+                 joint("mount", "fixed", "odd", "dust", "0.1 0 0"))  # fmt: skip
+    with pytest.raises(pl.ModelError, match=r"link 'base': inertial: inertia .* \(repair=True takes the nearest"):
+        read(tmp_path, text)
+    found = read(tmp_path, text, repair=True, base="floating")
+    assert sum("the nearest is taken, of principal moments" in line for line in found.unused) == 3
+    rng, rotated = np.random.default_rng(4), Pose.of_rpy((0, 0, 0), (0.1, 0.2, 0.3)).matrix
+    given = rotated @ np.array([[2.371, 6.119, 1.179], [6.119, 2.833, 0.774], [1.179, 0.774, 3.849]]) @ rotated.T * 1e-3
+    moments = [0.5 * np.trace(one) * np.eye(3) - one for one in (given, np.array(found.links["odd"].body.inertia))]
+    assert np.linalg.eigvalsh(moments[0])[0] < -1e-3 and np.linalg.eigvalsh(moments[1])[0] > -1e-15
+    for _ in range(200):  # of all distributions of mass around, none is nearer to that of the file
+        step = rng.normal(size=(3, 3)) * 10.0 ** rng.uniform(-6, -3)
+        values, vectors = np.linalg.eigh(moments[1] + step + step.T)
+        other = vectors @ np.diag(np.maximum(values, 0.0)) @ vectors.T
+        assert np.linalg.norm(other - moments[0]) >= np.linalg.norm(moments[1] - moments[0]) * (1.0 - 1e-12)
+    result = pl.simulate(found, t_end=0.1)
+    assert result.ok and result.ledger.relative_error_max < 1e-6
+
+
+def test_limits_without_room_are_refused_unless_limits_are_left_out(tmp_path):
+    """The format's own limits, where a file gives none, are 0 and 0."""
+    text = PAIR.replace("continuous", "revolute").replace("</joint>", '<limit effort="1" velocity="1"/></joint>')
+    with pytest.raises(pl.ModelError, match=r"joint 'hinge': limit lower must be < upper = 0 .*stops=False leaves limits out\)"):
+        read(tmp_path, text)
+    assert not read(tmp_path, text, stops=False).links["body"].joint.limited
+    grips = ROBOTS["gripper"].replace('lower="0" upper="0.05"', 'lower="-0.05" upper="0"')
+    with pytest.raises(pl.ModelError, match=r"those of the joints that follow it among them \(stops=False"):
+        read(tmp_path, grips)
+    assert not read(tmp_path, grips, stops=False).links["left"].joint.limited
+
+
+def test_what_other_programs_add_to_the_format_is_listed(tmp_path):
+    """A follower that is fixed, and a shape that the format does not have."""
+    text = PAIR.replace("continuous", "fixed").replace("</joint>", '<mimic joint="knee"/></joint>')
+    text = text.replace("</inertial>", '</inertial><collision><geometry><plane normal="0 0 1"/></geometry></collision>')
+    assert read(tmp_path, text).unused == (
+        "joint mimic: line 5", "collision plane of link 'body', line 4: contacts have no such shape")  # fmt: skip
+
+
+def test_a_joint_may_have_the_name_of_the_one_that_holds_the_base(tmp_path):
+    found = read(tmp_path, robot("pair", BASE, BODY, joint("base", "continuous", "base", "body")))
+    assert found.coordinates == {"base": "body.angle"} and list(found.links) == ["base", "body"]
+
+
+def test_frames_of_cameras_on_the_ground_run(tmp_path):
+    """Their quarter turns add up to orientations of which only rounding says which component is the largest."""
+    rng, carrier, parts = np.random.default_rng(1), "base", [BASE, BODY, HINGE]
+    for k in range(24):
+        turn = " ".join(map(repr, rng.choice([-np.pi / 2, np.pi / 2, 0.3, -0.7, 0.0], 3).tolist()))
+        parts += [link(f"frame{k}"), joint(f"mount{k}", "fixed", carrier, f"frame{k}", rpy=turn)]
+        carrier = f"frame{k}" if k % 3 == 2 else carrier
+    assert pl.simulate(read(tmp_path, robot("cameras", *parts)), t_end=0.01).ok
+
+
 def test_a_robot_is_written_as_a_model_file_that_reads_the_same(tmp_path):
     found = read(tmp_path, ROBOTS["humanoid"])
     again = pl.loads_model(pl.dump_model(found)).system
@@ -160,8 +222,8 @@ WRONG = {
     "infinite mass": (PAIR.replace('value="1"', 'value="inf"'), r"mass: value must be a finite number"),
     "no moment": (PAIR.replace('izz="1"', ""), r"line 4: inertia: izz must be given"),
     "impossible inertia": (PAIR.replace('izz="1"', 'izz="3"'),
-                           r"line 4: link 'body': RigidBody: inertia must satisfy the triangle inequality"),
-    "indefinite inertia": (PAIR.replace('ixy="0"', 'ixy="2"'), r"link 'body': RigidBody: inertia must be positive semidefinite"),
+                           r"line 4: link 'body': inertial: inertia must satisfy the triangle inequality.* \(repair=True"),
+    "indefinite inertia": (PAIR.replace('ixy="0"', 'ixy="2"'), r"link 'body': inertial: inertia must be positive semidefinite"),
     "short origin": (PAIR.replace('xyz="0 0 0"', 'xyz="0 0"'), r"line 5: origin: xyz must be 3 numbers, got '0 0'"),
     "zero axis": (PAIR.replace("</joint>", '<axis xyz="0 0 0"/></joint>'), r"line 5: axis: xyz must not be the zero vector"),
     "no limit": (PAIR.replace("continuous", "revolute"), r"joint 'hinge': limit must be given"),
@@ -175,6 +237,11 @@ WRONG = {
                        r"joint 'hinge': mimic joint must be a joint with one coordinate, one of \['hinge'\], got 'knee'"),
     "its own leader": (PAIR.replace("</joint>", '<mimic joint="hinge"/></joint>'),
                        r"mimic must not lead back to itself, got 'hinge of hinge'"),
+    "follower with several coordinates": (
+        PAIR.replace("continuous", "floating").replace("</joint>", '<mimic joint="hinge"/></joint>'),
+        r"joint 'hinge': mimic must be left out for a joint with several coordinates, got 'floating'"),
+    "two shapes": (PAIR.replace("</inertial>", "</inertial><collision><geometry><plane/><box/></geometry></collision>"),
+                   r"line 4: collision: geometry must hold one of sphere, .*, got \['plane', 'box'\]"),
     "no ratio": (PAIR.replace("</joint>", '<mimic joint="hinge" multiplier="0"/></joint>'), r"mimic multiplier must not be 0"),
     "no geometry": (PAIR.replace("</inertial>", "</inertial><collision/>"), r"line 4: collision: geometry must be given"),
     "negative radius": (PAIR.replace("</inertial>", '</inertial><collision><geometry><sphere radius="-1"/></geometry></collision>'),

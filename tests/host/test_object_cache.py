@@ -8,9 +8,22 @@ import warnings
 
 import pytest
 
-from pliant.host.object_cache import ObjectCache, content_key
+from pliant.host.object_cache import ObjectCache, content_key, kept
 
 KEY = content_key(["text", "cpu"])
+
+
+def test_code_is_made_once_for_the_same_texts_and_each_time_without_a_folder(tmp_path):
+    made = []
+
+    def make():
+        made.append(len(made))
+        return bytes(made)
+
+    assert kept(tmp_path / "new", ("a", "b"), make) == (b"\0", False)
+    assert kept(tmp_path / "new", ("a", "b"), make) == (b"\0", True)
+    assert kept(tmp_path / "new", ("ab", ""), make) == (b"\0\1", False)
+    assert kept(None, ("a", "b"), make) == (b"\0\1\2", False)
 
 
 def test_what_was_stored_is_loaded(tmp_path):

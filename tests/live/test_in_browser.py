@@ -1,7 +1,6 @@
 """Runs in a real browser: the bits of the same module here, and the runs of `simulate`."""
 
 import re
-import shutil
 
 import numpy as np
 import pytest
@@ -11,20 +10,7 @@ from live.native_machine import NativeMachine
 from live.systems import SYSTEMS
 from pliant.live import page as pages
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-if CHROMIUM is None:
-    pytest.skip("no Chromium on this machine (Debian: apt-get install chromium)", allow_module_level=True)
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-
 ROWS = 51
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        yield browser
-        browser.close()
 
 
 @pytest.mark.parametrize("name", SYSTEMS)

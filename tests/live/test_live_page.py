@@ -2,7 +2,6 @@
 
 import csv
 import io
-import shutil
 
 import numpy as np
 import pytest
@@ -11,12 +10,6 @@ import yaml
 import pliant as pl
 from pliant.gallery.falling_chain.system import falling_chain
 from pliant.live.page import page as write_page
-
-browsers = [shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")]
-CHROMIUM = next((path for path in browsers if path), None)
-if CHROMIUM is None:
-    pytest.skip("no Chromium on this machine (Debian: apt-get install chromium)", allow_module_level=True)
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 DESK, PHONE, ASIDE = (1280, 800), (390, 844), (844, 390)
 MARKUP = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
@@ -39,14 +32,6 @@ def pages(tmp_path_factory):
     write_page(swing(f"{MARKUP} & 'so'", MARKUP), folder / "markup.html", 0.5, method=METHOD)
     write_page(falling_chain(), folder / "chain.html", 1.0, method=pl.DOP853(rtol=1e-6, atol=1e-9))
     return folder
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """The page in a real browser: it plays, it scrubs, it asks nothing of anybody."""
 
 import io
-import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -10,21 +9,7 @@ import pytest
 import pliant as pl
 from pliant.show.scene import Scene
 
-browsers = [shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")]
-CHROMIUM = next((path for path in browsers if path), None)
-if CHROMIUM is None:
-    pytest.skip("no Chromium on this machine (Debian: apt-get install chromium)", allow_module_level=True)
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-
 SINGLE = 3e-6  # m: what single precision leaves of a length of a few metres, interpolated
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

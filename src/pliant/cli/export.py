@@ -56,6 +56,9 @@ def export(
     With --target, write a model as C that runs without Python: sources, a header and an example of a program.
     """
     if target is not None:
+        for option, without in (("--table", table == ROWS), ("--reduce", reduce is None)):
+            if not without:
+                stop(WRONG, f"{option}: must be left out with --target")
         written = _write_target(file, out or place, target, step, _names(columns))
         if as_json:
             write_json({"written": [str(path) for path in written]})
@@ -82,14 +85,13 @@ def export(
 
 def _write_target(file: Path, out: Path | None, target: str, step: float | None, outputs: list[str] | None) -> list[Path]:
     """Write a model as C; returns the files."""
-    from pliant.cli.run import settings_of
+    from pliant.cli.fmu import times_of
     from pliant.exchange.target import STEP, write_c
 
     model = load_model(file)
-    settings = settings_of(model, file, None)
     try:
         return write_c(model, out or Path(file.stem), target=target, step=STEP if step is None else step, outputs=outputs,
-                       t_start=settings.t_start, t_end=settings.t_end, formulation=settings.formulation)  # fmt: skip
+                       **times_of(model, file, None))  # fmt: skip
     except ModelError as trouble:
         stop(WRONG, str(trouble))
     except (PliantError, OSError) as trouble:

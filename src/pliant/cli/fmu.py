@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,6 +12,9 @@ from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, Se
 from pliant.cli.run import settings_of
 from pliant.errors import ModelError, PliantError
 from pliant.host import progress
+
+if TYPE_CHECKING:
+    from pliant.files import Model
 
 
 def fmu(
@@ -47,12 +50,11 @@ def fmu(
     target = out or Path(f"{file.stem}.fmu")
     check_target("--out", target)
     model = load_model(file, includes_outside, values)
-    settings = settings_of(model, file, t_end)
+    times, method = times_of(model, file, t_end), None if model.run is None else model.run.method
     try:
         with progress.waiting("writing the FMU", quiet or as_json):
-            write_fmu(model, target, kind=kind, version=fmi, method=settings.method or "auto", t_start=settings.t_start,
-                      t_end=settings.t_end, formulation=settings.formulation, inputs=names_of(inputs), outputs=names_of(outputs),
-                      parameters=names_of(parameters), platforms=names_of(platforms))  # fmt: skip
+            write_fmu(model, target, kind=kind, version=fmi, method=method or "auto", inputs=names_of(inputs), **times,
+                      outputs=names_of(outputs), parameters=names_of(parameters), platforms=names_of(platforms))  # fmt: skip
     except ModelError as trouble:
         stop(WRONG, str(trouble))
     except PliantError as trouble:
@@ -63,6 +65,14 @@ def fmu(
         write_json({"written": str(target), "bytes": target.stat().st_size})
     elif not quiet:
         typer.echo(f"written to {target}: {kind}, FMI {fmi}")
+
+
+def times_of(model: Model, file: Path, t_end: float | None) -> dict[str, Any]:
+    """What a file says of runs; a robot file says nothing, and runs of what is written of it need not end."""
+    if model.run is None and t_end is None:
+        return {}
+    settings = settings_of(model, file, t_end)
+    return {"t_start": settings.t_start, "t_end": settings.t_end, "formulation": settings.formulation}
 
 
 def names_of(text: str | None) -> list[str] | None:

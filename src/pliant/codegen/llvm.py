@@ -24,7 +24,7 @@ from pliant.codegen.reciprocals import share_reciprocals
 from pliant.codegen.schedule import Schedule, make_schedule
 from pliant.codegen.sincos import BATCH, batch_text
 from pliant.errors import SolveError
-from pliant.host.object_cache import ObjectCache, content_key
+from pliant.host.object_cache import content_key, kept
 from pliant.host.processor import VERSIONS, Target, host, load_object, require_functions
 
 CHUNK_SIZE = 1000  # operations; LLVM takes 70 us per operation; chunks of 2,000 take 100 us and give no faster code
@@ -185,16 +185,8 @@ def _program(function: ca.Function | TracedFunction | Program) -> Program:
 
 def object_code_of(text: str, target: Target, effort: int, folder: Path | None) -> tuple[bytes, bool]:
     """Object code, and whether it came from the cache."""
-    if folder is None:
-        return _compile(text, target, effort), False
-    cache = ObjectCache(folder)
-    key = content_key((text, target.triple, target.cpu, target.features, str(effort), *VERSIONS, EMITTER_VERSION))
-    data = cache.load(key)
-    if data is not None:
-        return data, True
-    data = _compile(text, target, effort)
-    cache.store(key, data)
-    return data, False
+    parts = (text, target.triple, target.cpu, target.features, str(effort), *VERSIONS, EMITTER_VERSION)
+    return kept(folder, parts, lambda: _compile(text, target, effort))
 
 
 def _compile(text: str, target: Target, effort: int) -> bytes:

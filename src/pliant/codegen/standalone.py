@@ -24,10 +24,9 @@ from pliant.codegen.own_functions import CONSTANTS, OWN, own_fma
 from pliant.codegen.plain import Setting, plain_text
 from pliant.codegen.sincos import batch_text
 from pliant.host.cache_folder import user_cache
-from pliant.host.object_cache import ObjectCache, content_key
-from pliant.host.processor import VERSIONS, Target, optimised
+from pliant.host.object_cache import kept
+from pliant.host.processor import INLINED, VERSIONS, Target, optimised
 
-FEW = 25  # LLVM's measure of a function that is inlined into a loop
 IMPORTED = ("sin", "cos")  # of angles beyond the range of our own: from the host
 ADDRESS = "address_of_"  # before the name of a kernel: the function that gives its address, for calls by address
 # fmin and fmax give the other argument when one is nan.
@@ -94,14 +93,8 @@ class Program:
 def _loop_bitcode(name: str, loop: LoopSource, target: Target) -> bytes:
     """A loop after LLVM's passes, which take seconds: kept on disk."""
     text = _renamed(loop_text(loop.function, loop.arguments, fused=False), ENTRY, name)
-    folder = user_cache("loops")
-    cache, key = None if folder is None else ObjectCache(folder), content_key((text, target.triple, target.features, *VERSIONS))
-    known = None if cache is None else cache.load(key)
-    if known is None:
-        known = bytes(optimised(text, target.machine(3), 2, inlining=FEW).as_bitcode())
-        if cache is not None:
-            cache.store(key, known)
-    return known
+    parts = (text, target.triple, target.features, *VERSIONS)
+    return kept(user_cache("loops"), parts, lambda: bytes(optimised(text, target.machine(3), 2, inlining=INLINED).as_bitcode()))[0]
 
 
 def _renamed(text: str, name: str, to: str) -> str:

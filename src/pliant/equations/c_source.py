@@ -29,8 +29,8 @@ def write(equations: Matrices, path: str | Path) -> None:
 def header(equations: Matrices, stem: str) -> str:
     """Prototypes, and an index by name for every entry."""
     guard = f"{stem.upper()}_H"
-    lines = [f"/* {_comment(equations.name)}: M a + h = B u + A^T lam, A a + gamma = 0; matrices are written row by row. */"]
-    lines += [f"/* {_comment(note)} */" for note in equations.notes]
+    lines = [f"/* {comment(equations.name)}: M a + h = B u + A^T lam, A a + gamma = 0; matrices are written row by row. */"]
+    lines += [f"/* {comment(note)} */" for note in equations.notes]
     lines += [f"#ifndef {guard}", f"#define {guard}", ""]
     for group in equations.inputs[1:]:
         lines += _enumeration(stem, _KINDS[group.letter], group.names)
@@ -68,7 +68,7 @@ def _enumeration(stem: str, kind: str, names: tuple[str, ...]) -> list[str]:
         while plain in own:
             plain += "_"
         own.append(plain)
-    entries = [f"    {stem}_{kind}_{own[k]} = {k}, /* {_comment(name)} */" for k, name in enumerate(names)]
+    entries = [f"    {stem}_{kind}_{own[k]} = {k}, /* {comment(name)} */" for k, name in enumerate(names)]
     return [f"enum {stem}_{kind} {{", *entries, f"    {stem}_{kind}s = {len(names)}", "};", ""]
 
 
@@ -76,7 +76,8 @@ def _number(value: float) -> str:
     return repr(value) if value >= 0.0 else f"({value!r})"
 
 
-def _comment(text: str) -> str:
+def comment(text: str) -> str:
+    """A text that cannot end its comment."""
     return text.replace("*/", "* /")
 
 
@@ -112,7 +113,7 @@ class _Body:
         return make
 
     def _note(self, argument: str) -> str:
-        return f" /* {_comment(self._comments[argument])} */" if argument in self._comments else ""
+        return f" /* {comment(self._comments[argument])} */" if argument in self._comments else ""
 
 
 # C has no sign function; everything else is in math.h

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass, field
 
 from pliant.exchange.geometry import HERE, Inertial, Pose
 from pliant.model.joint import Joint
 from pliant.scalar import Numbers
+
+
+def distinct(name: str, taken: Container[str]) -> str:
+    """A name for what a file leaves without one, unlike those that it gives."""
+    while name in taken:
+        name += "_"
+    return name
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,6 +15,7 @@ from pliant.analysis.operation_counts import efforts_function
 from pliant.codegen.jacobian import slopes_along
 from pliant.codegen.llvm import KernelText, kernel_text
 from pliant.codegen.standalone import Program
+from pliant.equations.c_source import comment
 from pliant.errors import ModelError
 from pliant.exchange.numbers import Followed, Given, Output, given_numbers, outputs_of
 from pliant.host.stages import Stages
@@ -121,7 +122,7 @@ class Exported:
         if "efforts" in self.program.kernels:
             sizes["N_EFFORTS"] = len(traced.tree.rates)
             sizes["N_STATES"] = self.program.kernels["efforts"].program.n_y - len(traced.tree.rates)  # that these read
-        yield f"/* {self.name.replace('*/', '')}: what is where in the memory of a run. */"
+        yield f"/* {comment(self.name)}: what is where in the memory of a run. */"
         yield from ("#include <stdint.h>", *(["#define HOSTED"] if self.hosted else []))
         yield from (f"#define {name} {value}" for name, value in sizes.items())
         yield from (
@@ -278,12 +279,6 @@ def _slope(compiled: Compiled, sloped: Sequence[int], entries: Sequence[int]) ->
     rows = ca.Function("rows", [t, y, p], [observe(t, y, p)[list(sloped)]])
     found = slopes_along((traced.rhs, rows), entries)
     return {} if found is None else {"slope": kernel_text(found, fused=False)}
-
-
-def identifier(name: str) -> str:
-    """A C name for any name."""
-    plain = "".join(x if x.isascii() and x.isalnum() else "_" for x in name)
-    return plain if plain[:1].isalpha() else f"m_{plain}"
 
 
 def quoted(text: str) -> str:

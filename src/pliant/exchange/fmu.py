@@ -8,8 +8,9 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from pliant.equations.c_source import identifier
 from pliant.exchange.compiler import PLATFORMS, checked_platforms, shared_library
-from pliant.exchange.exported import exported, identifier
+from pliant.exchange.exported import exported
 from pliant.exchange.model_description import build_description, description, variables_of
 from pliant.host.atomic_files import atomic_write
 from pliant.integrate.methods.method import Method

@@ -94,6 +94,11 @@ class Inertial:
         return cls(mass, com, np.trace(central) * np.eye(3) - 0.5 * (central + central.T))
 
     @property
+    def rows(self) -> tuple[tuple[float, ...], ...]:
+        """Of its inertia."""
+        return tuple(tuple(map(float, row)) for row in self.inertia)
+
+    @property
     def second_moments(self) -> Floats:
         """int (r, 1) (r, 1)^T dm: a linear map of the distribution of mass, positive semidefinite if masses are."""
         central = 0.5 * np.trace(self.inertia) * np.eye(3) - self.inertia
@@ -101,6 +106,13 @@ class Inertial:
         moments = self.mass * np.outer(point, point)
         moments[:3, :3] += central
         return moments
+
+    @property
+    def possible(self) -> Inertial:
+        """The nearest inertia that a body can have: no principal second moment of its mass about its centre is negative."""
+        values, vectors = np.linalg.eigh(0.5 * np.trace(self.inertia) * np.eye(3) - self.inertia)
+        central = vectors @ np.diag(np.maximum(values, 0.0)) @ vectors.T
+        return Inertial(self.mass, self.com, np.trace(central) * np.eye(3) - 0.5 * (central + central.T))
 
     def seen_from(self, pose: Pose) -> Inertial:
         """The same mass in the axes of a frame that has this pose in the link."""

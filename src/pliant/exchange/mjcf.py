@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from pliant.errors import PliantError
-from pliant.exchange.description import ClosurePart, Description, GearPart, JointPart, LinkPart, ShapePart
+from pliant.exchange.description import ClosurePart, Description, GearPart, JointPart, LinkPart, ShapePart, distinct
 from pliant.exchange.geometry import Inertial, Pose
 from pliant.exchange.robot import SINGLE, Choices, Elastic, Robot, built
 from pliant.exchange.safe_xml import Element, read_xml, unread
@@ -33,14 +33,15 @@ USED: dict[str, frozenset[str]] = {
     "compiler": ANY,
     "default": NAMED,
     "option": frozenset({"gravity"}),
+    "flag": frozenset({"gravity"}),
     "worldbody": frozenset(),
     "body": NAMED | PLACE | {"childclass"},
     "frame": NAMED | PLACE | {"childclass"},
     "replicate": ANY,
     "inertial": ANY,
     "joint": NAMED | {"type", "pos", "axis", "range", "limited", "stiffness", "springref", "ref", "damping", "armature",
-                      "frictionloss", "joint1", "joint2", "polycoef", "active"},
-    "freejoint": NAMED,
+                      "springdamper", "frictionloss", "joint1", "joint2", "polycoef", "active"},
+    "freejoint": NAMED | {"align"},
     "geom": NAMED | PLACE | {"type", "size", "fromto", "mass", "density", "shellinertia", "mesh", "contype", "conaffinity"},
     "asset": frozenset(),
     "mesh": ANY,
@@ -48,7 +49,10 @@ USED: dict[str, frozenset[str]] = {
     "connect": NAMED | {"body1", "body2", "anchor", "active"},
     "weld": NAMED | {"body1", "body2", "anchor", "relpose", "active"},
     "include": ANY,
+    "model": ANY,
+    "attach": ANY,
 }  # fmt: skip
+OTHER_FILES = ("include", "model")  # elements that name one; a model is attached
 LEAST = 1e-14  # a number of MuJoCo's model below this is zero
 
 
@@ -81,7 +85,7 @@ def _included(root: Element, first: Path, known: list[Path]) -> list[Element]:
     """All files that a file includes, read as safely as the first; MuJoCo finds them by the folder of the first."""
     trees: list[Element] = []
     for element in root.walk():
-        if element.tag != "include":
+        if element.tag not in OTHER_FILES or "file" not in element.given:
             continue
         target = (first.parent / element.text("file")).resolve()
         if not target.is_relative_to(first.parent.resolve()):
@@ -124,8 +128,12 @@ class _Compiled:
 
     @cached_property
     def description(self) -> Description:
+        import mujoco
+
         model = self.model
         gravity = tuple(map(float, model.opt.gravity))
+        if model.opt.disableflags & int(mujoco.mjtDisableBit.mjDSBL_GRAVITY):
+            gravity = (0.0, 0.0, 0.0)
         found = Description(name=model.names[: model.names.find(b"\0")].decode() or Path(self.file).stem, where=self.file,
                             gravity=gravity)  # fmt: skip
         found.shapes = self._shapes(found, 0)
@@ -136,7 +144,14 @@ class _Compiled:
         return found
 
     def _name(self, kind: str, number: int, other: str) -> str:
-        return str(getattr(self.model, kind)(number).name) or other
+        return str(getattr(self.model, kind)(number).name) or distinct(other, self._given[kind])
+
+    @cached_property
+    def _given(self) -> dict[str, set[str]]:
+        """The names that the file gives, by kind of element."""
+        counts = {"body": "nbody", "joint": "njnt", "equality": "neq", "geom": "ngeom"}
+        return {kind: {str(getattr(self.model, kind)(k).name) for k in range(getattr(self.model, count))}
+                for kind, count in counts.items()}  # fmt: skip
 
     def _body(self, body: int) -> str:
         return self._name("body", body, f"body{body}")
@@ -156,7 +171,7 @@ class _Compiled:
         if model.body_mocapid[body] >= 0:
             found.unused.append(f"mocap of body {name!r}: it stays where it is")
         for number, joint in enumerate(joints, 1):
-            child = name if number == len(joints) else f"{name}_{number}"
+            child = name if number == len(joints) else distinct(f"{name}_{number}", self._given["body"])
             if child != name:
                 found.links[child] = LinkPart(name=child, where=where)
             part = self._joint_part(found, joint, parent, child, place)
@@ -168,7 +183,8 @@ class _Compiled:
         inertial = Inertial(float(model.body_mass[body]), np.array(principal.origin), 0.5 * (inertia + inertia.T))
         found.links[name] = LinkPart(name=name, where=where, inertial=inertial, shapes=self._shapes(found, body))
         if not len(joints):
-            held = JointPart(name=f"weld of {name}", where=where, kind=Weld, parent=parent, child=name, place=place)
+            own = distinct(f"weld of {name}", self._given["joint"])
+            held = JointPart(name=own, where=where, kind=Weld, parent=parent, child=name, place=place)
             found.joints[held.name] = held
 
     def _joint_part(self, found: Description, joint: int, parent: str | None, child: str, place: Pose) -> JointPart:

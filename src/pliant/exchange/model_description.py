@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from pliant.equations.c_source import identifier
 from pliant.errors import ModelError
-from pliant.exchange.exported import Exported, identifier
+from pliant.exchange.exported import Exported
 from pliant.exchange.numbers import ANY, INPUT, START
 from pliant.files import units
 from pliant.trace.layout import FOREVER
@@ -57,7 +58,7 @@ def variables_of(exported: Exported) -> list[Variable]:
     if exported.hosted:
         first = len(found)
         labels = [label for owner in traced.states for label in owner.labels]
-        found += [Variable(f"state {label}", STATE, k, start=float(traced.y0[k])) for k, label in enumerate(labels)]
+        found += [Variable(f"state {label}", STATE, k) for k, label in enumerate(labels)]
         found += [Variable(f"derivative of {label}", RATE, k, derivative=first + k) for k, label in enumerate(labels)]
         found += [Variable(f"event {k}: {event.name}", INDICATOR, k) for k, event in enumerate(traced.events)]
     for k, pair in enumerate(exported.pairs):
@@ -193,7 +194,7 @@ class _Third(_Document):
         for reference in self.of_kind(RATE):
             SubElement(root, "ContinuousStateDerivative", valueReference=str(reference))
         for reference, one in enumerate(self.variables):
-            if one.causality == "output" or one.kind == RATE:
+            if one.causality == "output" or one.kind in (STATE, RATE):
                 SubElement(root, "InitialUnknown", valueReference=str(reference))
         for reference in self.of_kind(INDICATOR):
             SubElement(root, "EventIndicator", valueReference=str(reference))
@@ -226,8 +227,9 @@ class _Second(_Document):
         SubElement(own, "Integer" if one.kind == TOUCHES else "Real", self.attributes(one))
 
     def structure(self, root: Element) -> None:
-        rates = list(self.of_kind(RATE))
-        for name, references in (("Outputs", self.unknowns), ("Derivatives", rates), ("InitialUnknowns", [*self.unknowns, *rates])):
+        states, rates = self.of_kind(STATE), list(self.of_kind(RATE))
+        initial = [*self.unknowns, *states, *rates]
+        for name, references in (("Outputs", self.unknowns), ("Derivatives", rates), ("InitialUnknowns", initial)):
             if references:
                 listed = SubElement(root, name)
                 for reference in sorted(references):

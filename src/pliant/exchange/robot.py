@@ -71,6 +71,7 @@ class _Building:
         self.handles: dict[str, BodyHandle] = {}
         self.robot.coordinates, self.robot.shapes = {}, {}
         self._check_names()
+        self.limits = {name: self._own_limits(joint) for name, joint in description.joints.items()}
         self.led = {gear.follower: self._leader_of(gear.follower) for gear in description.gears}
         for joint in description.joints.values():
             self._add(joint)
@@ -121,18 +122,31 @@ class _Building:
         a, b = (self.robot.coordinates[joint.name] for joint in joints)
         self.robot.close(f"{body_name(gear.follower)} follows", "gear", a, b, ratio=gear.ratio)
 
+    def _own_limits(self, joint: JointPart) -> tuple[float, float] | None:
+        """Those of the file, which must leave room to move."""
+        if joint.limits is None or joint.limits[0] < joint.limits[1]:
+            return joint.limits
+        if self.choices.stops is False:
+            return None
+        rule = (f"must be < upper = {joint.limits[1]:g} (a joint that cannot move is fixed, one that turns without limits is "
+                "continuous; stops=False leaves limits out)")  # fmt: skip
+        raise ModelFileError.of(joint.where, "limit lower", rule, joint.limits[0])
+
     def _limits(self, joint: JointPart) -> tuple[float, float] | None:
         """Its own, and those of all joints that follow it; the limits of followers are those of their leader."""
         if joint.name in self.led:
             return None
-        found, low, high = joint.limits is not None, *(joint.limits or (-np.inf, np.inf))
+        own = self.limits[joint.name]
+        found, low, high = own is not None, *(own or (-np.inf, np.inf))
         for name, (leader, ratio, offset) in self.led.items():
-            limits = self.description.joints[name].limits
+            limits = self.limits[name]
             if leader == joint.name and limits is not None:
                 ends = sorted((limit - offset) / ratio for limit in limits)
                 found, low, high = True, max(low, ends[0]), min(high, ends[1])
+        if found and not low < high and self.choices.stops is False:
+            return None
         if found and not low < high:
-            rule = f"must be < upper = {high:g}, those of the joints that follow it among them"
+            rule = f"must be < upper = {high:g}, those of the joints that follow it among them (stops=False leaves limits out)"
             raise ModelFileError.of(joint.where, "limit lower", rule, low)
         return (float(low), float(high)) if found else None
 
@@ -299,5 +313,4 @@ def _rigid(link: LinkPart, own: Pose) -> RigidBody:
     if link.inertial is None:
         return RigidBody(mass=0.0)
     inertial = link.inertial if own == Pose() else link.inertial.seen_from(own)
-    rows = tuple(tuple(map(float, row)) for row in inertial.inertia)
-    return RigidBody(mass=inertial.mass, com=tuple(map(float, inertial.com)), inertia=rows)
+    return RigidBody(mass=inertial.mass, com=tuple(map(float, inertial.com)), inertia=inertial.rows)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from pliant.equations.c_source import comment, identifier
 from pliant.exchange.compiler import NoCompiler, compile_with, has_zig, zig
-from pliant.exchange.exported import Exported, exported, identifier
+from pliant.exchange.exported import Exported, exported, quoted
 from pliant.host.atomic_files import atomic_write
 from pliant.integrate.methods.method import RK4, Method
 from pliant.model import check
 from pliant.run.mechanism import AnySystem
+from pliant.trace.layout import FOREVER
 
 # Targets by name: the compiler's options for one object; none for the C source alone.
 TARGETS: dict[str, tuple[str, ...]] = {
@@ -22,6 +25,11 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "x86_64": ("-target", "x86_64-freestanding-none"),
 }
 STEP = 1e-3  # s
+# C's own words, and names of the sources and of functions in them.
+TAKEN = re.compile(
+    "main|run|target|mechanism|pl|auto|break|case|char|const|continue|default|do|double|else|enum|extern|float|for|goto|if|inline|int|"
+    "long|register|restrict|return|short|signed|sizeof|static|struct|switch|typedef|union|unsigned|void|volatile|while"
+)
 _OBJECT = (
     "-std=c99",
     "-Os",
@@ -66,10 +74,10 @@ def write_c(
     made = exported("write_c", system, inputs=inputs, outputs=outputs, parameters=parameters, values=values,
                     method=method or RK4(step=step), t_start=t_start, t_end=t_end, formulation=formulation, hosted=False,
                     efforts=True)  # fmt: skip
-    name = identifier(made.name)
+    name = program_name(made.name)
     sources = made.sources(("run.c", "target.c"), [(0, one.place, 0) for one in made.outputs])
     sources[f"{name}.h"] = header(made, name)
-    sources[f"{name}.c"] = (f'#include "{name}.h"\n\n#define API(word) {name}_##word\n#define MECHANISM {name}\n'
+    sources[f"{name}.c"] = (f'#include "{name}.h"\n\n#define API(word) {name}_##word\n#define MECHANISM struct {name}\n'
                             f'#define BYTES {name.upper()}_BYTES\n#include "target.c"\n')  # fmt: skip
     sources["main.c"] = _main(made, name, step)
     place.mkdir(parents=True, exist_ok=True)
@@ -83,6 +91,12 @@ def write_c(
     return written
 
 
+def program_name(name: str) -> str:
+    """The name of a program's files, functions and type: that of the mechanism, as far as C leaves it to others."""
+    own = identifier(name)
+    return f"{own}_" if TAKEN.fullmatch(own) else own
+
+
 def header(made: Exported, name: str) -> str:
     """The functions, with the numbers that can be set and read by name."""
     return "\n".join(_header(made, name))
@@ -93,43 +107,42 @@ def _header(made: Exported, name: str) -> Iterator[str]:
     size = made.image.end + 8 * (len(made.given) + made.compiled.observe.n_out + 2 * len(made.pairs)) + _OWN
     counts = {"the equations of motion": "rhs", "all quantities of results": "observe", "inverse dynamics": "efforts"}
     counted = [f"{kernels[name].operations} for {words}" for words, name in counts.items() if name in kernels]
-    yield f"/* {made.name.replace('*/', '')}: {made.method!r}. SI units."
+    yield f"/* {comment(made.name)}: {made.method!r}. SI units."
     yield f"   Operations: {', '.join(counted)}; a sine counts as one."
     yield f"   Memory: {upper}_BYTES, and no more whatever happens. */"
     yield from (f"#ifndef {upper}_H", f"#define {upper}_H", "", f"#define {upper}_BYTES {-(-size // 16) * 16}")
     yield from _names(f"{name}_input", [one.name for one in made.given])
     yield from _names(f"{name}_output", [one.name for one in made.outputs])
     yield from _names(f"{name}_pair", list(made.pairs))
-    yield f"typedef struct {name} {name};"
-    yield f"{name} *{name}_begin(void *memory);                    /* {upper}_BYTES, aligned as doubles are */"
-    yield f"void {name}_set({name} *it, int input, double value);  /* from now on */"
-    yield f"int {name}_step({name} *it, double t);                 /* to time t, s; 0, or the code of what ended the run */"
-    yield f"double {name}_get({name} *it, int output);"
-    yield f"double {name}_time(const {name} *it);                  /* s */"
-    yield f"long {name}_touches({name} *it, int pair);             /* contacts of a pair so far */"
+    own = f"struct {name}"
+    yield f"{own};"
+    yield f"{own} *{name}_begin(void *memory);                   /* {upper}_BYTES, aligned as doubles are */"
+    yield f"int {name}_set({own} *it, int input, double value);  /* from now on; 0, or 1: out of bounds, 2: too late for a start */"
+    yield f"int {name}_step({own} *it, double t);                /* to time t, s; 0, or the code of what ended the run */"
+    yield f"double {name}_get({own} *it, int output);"
+    yield f"double {name}_time(const {own} *it);                 /* s */"
+    yield f"long {name}_touches({own} *it, int pair);            /* contacts of a pair so far */"
     if "efforts" in kernels:
-        rates = ", ".join(made.compiled.traced.tree.rates).replace("*/", "")
+        rates = comment(", ".join(made.compiled.traced.tree.rates))
         yield f"/* Inverse dynamics: the efforts that accelerations take here against inertia and gravity, of {rates}. */"
-        yield f"void {name}_efforts({name} *it, const double *a, double *out);"
+        yield f"void {name}_efforts({own} *it, const double *a, double *out);"
     yield from ("", "#endif", "")
 
 
 def _names(kind: str, names: Sequence[str]) -> Iterator[str]:
     own: list[str] = []  # a.b and a_b must remain distinct in C
     for name in names:
-        plain = identifier(name).removeprefix("m_")
+        plain = identifier(name)
         while plain in own:
             plain += "_"
         own.append(plain)
-    entries = [
-        f"    {kind}_{plain} = {k}, /* {name.replace('*/', '')} */" for k, (plain, name) in enumerate(zip(own, names, strict=True))
-    ]
+    entries = [f"    {kind}_{plain} = {k}, /* {comment(name)} */" for k, (plain, name) in enumerate(zip(own, names, strict=True))]
     yield from (f"enum {kind} {{", *entries, f"    {kind}s = {len(names)}", "};", "")
 
 
 def _main(made: Exported, name: str, step: float) -> str:
-    listed = ", ".join(f"{one.name} [{one.unit}]".replace("%", "%%").replace('"', "'").replace("\\", "/") for one in made.outputs)
-    end = made.t_end if made.t_end < 1e3 else made.t_start + 1.0
+    heads = quoted(", ".join(["t [s]", *(f"{one.name} [{one.unit}]" for one in made.outputs)]))
+    end = made.t_end if made.t_end < FOREVER else made.t_start + 1.0
     return f"""/* Runs the mechanism and prints what it gives: cc -O2 -ffp-contract=off main.c {name}.c -lm */
 #include <stdio.h>
 #include "{name}.h"
@@ -138,14 +151,14 @@ static double memory[{name.upper()}_BYTES / 8];
 
 int main(void) {{
     const double step = {step!r}, end = {end!r}; /* s */
-    {name} *it = {name}_begin(memory);
-    printf("t [s], {listed}\\n");
+    struct {name} *it = {name}_begin(memory);
+    puts({heads});
     for (long k = 0;; k++) {{
         printf("%.17g", {name}_time(it));
         for (int j = 0; j < {name}_outputs; j++) printf(", %.17g", {name}_get(it, j));
         printf("\\n");
         const double t = {made.t_start!r} + (k + 1) * step;
-        if (t > end * (1 + 1e-12)) return 0;
+        if (t > end + 1e-6 * step) return 0;
         const int code = {name}_step(it, t);
         if (code != 0) {{
             fprintf(stderr, "the run ended at t = %.10g s with code %d\\n", {name}_time(it), code);

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from pliant.errors import ModelError
-from pliant.exchange.description import Description, GearPart, JointPart, LinkPart, ShapePart
+from pliant.exchange.description import Description, GearPart, JointPart, LinkPart, ShapePart, distinct
 from pliant.exchange.geometry import Inertial, Pose
 from pliant.exchange.robot import SINGLE, Choices, Elastic, Robot, built
 from pliant.exchange.safe_xml import Element, read_xml, unread
@@ -18,6 +18,7 @@ from pliant.model import check
 from pliant.model.joint import Free, Joint, Planar, Prismatic, Revolute, Weld
 from pliant.model.motor import Motor
 from pliant.model.normal_law import NormalLaw
+from pliant.model.rigid import inertia_matrix
 from pliant.scalar import Numbers
 
 KINDS: dict[str, type[Joint]] = {"fixed": Weld, "revolute": Revolute, "continuous": Revolute, "prismatic": Prismatic,
@@ -38,6 +39,7 @@ def read_urdf(
     start: Mapping[str, float] | None = None,
     stops: NormalLaw | bool = True,
     gravity: Numbers = (0.0, 0.0, -9.81),
+    repair: bool = False,
 ) -> Robot:
     """Read a robot from a URDF file into a System; its attributes `unused`, `coordinates` and `shapes` say what else the file has.
 
@@ -45,14 +47,15 @@ def read_urdf(
     pliant for the root link. motors: by joint, a Motor or (Motor, command); one with gear_stiffness makes the joint elastic. start:
     of joints, m or rad; 0 by default, or the middle of the limits if these exclude 0. stops: normal law of the ends of travel, by
     default a spring that yields 1 mrad (0.1 mm) under the weight that it may have to carry; False leaves limits out.
+    repair: whether an inertia that no body can have becomes the nearest that one can have, and is listed, instead of being refused.
     """
     root = read_xml(check.path("read_urdf", "path", path))
     choices = Choices(elastic=check.mapping("read_urdf", "elastic", elastic), motors=check.mapping("read_urdf", "motors", motors),
                       start=check.mapping("read_urdf", "start", start), stops=stops)  # fmt: skip
-    return built(_description(root, base, gravity), choices)
+    return built(_description(root, base, gravity, repair), choices)
 
 
-def _description(root: Element, base: str | Joint, gravity: Numbers) -> Description:
+def _description(root: Element, base: str | Joint, gravity: Numbers, repair: bool) -> Description:
     if root.tag != "robot":
         raise ModelFileError.of(f"{root.file}, line {root.line}", "root element", "must be robot", root.tag)
     for element in root.walk():
@@ -61,7 +64,7 @@ def _description(root: Element, base: str | Joint, gravity: Numbers) -> Descript
             raise ModelFileError.of(f"{element.file}, line {element.line}", "element", rule, element.tag)
     found = Description(name=root.text("name"), where=root.file, gravity=gravity)
     for element in root.all("link"):
-        link = _link(element, found.unused)
+        link = _link(element, found.unused, repair)
         if link.name in found.links:
             raise element.wrong("name", "must be unique among links", link.name)
         found.links[link.name] = link
@@ -77,7 +80,7 @@ def _description(root: Element, base: str | Joint, gravity: Numbers) -> Descript
         if gear.leader not in joints or joints[gear.leader][1].kind not in SINGLE:
             rule = f"must be a joint with one coordinate, one of {[n for n, (_, j) in joints.items() if j.kind in SINGLE]}"
             raise ModelFileError.of(gear.where, "mimic joint", rule, gear.leader)
-    top = _root_joint(_in_order(root, found, joints), base, found)
+    top = _root_joint(_in_order(root, found, joints), base, found, distinct("base", joints))
     found.joints = {top.name: top, **found.joints}
     found.unused = [*unread(root), *found.unused, *_missing_meshes(root)]
     return found
@@ -107,22 +110,22 @@ def _in_order(root: Element, found: Description, joints: Mapping[str, tuple[Elem
     return tops[0]
 
 
-def _root_joint(name: str, base: str | Joint, found: Description) -> JointPart:
+def _root_joint(link: str, base: str | Joint, found: Description, name: str) -> JointPart:
     if isinstance(base, Joint):
-        return JointPart(name=f"base of {name}", where=found.where, kind=type(base), child=name, made=base)
+        return JointPart(name=name, where=found.where, kind=type(base), child=link, made=base)
     if base not in BASES:
         raise ModelError.of("read_urdf", "base", "must be 'fixed', 'floating' or a joint such as pl.Free(position=...)", base)
-    return JointPart(name=f"base of {name}", where=found.where, kind=BASES[base], child=name)
+    return JointPart(name=name, where=found.where, kind=BASES[base], child=link)
 
 
 # ---- links
 
 
-def _link(element: Element, unused: list[str]) -> LinkPart:
-    name, inertial = element.text("name"), element.only("inertial")
+def _link(element: Element, unused: list[str], repair: bool) -> LinkPart:
+    name, given = element.text("name"), element.only("inertial")
     shapes = [_shape(collision, name, unused) for collision in element.all("collision")]
     return LinkPart(name=name, where=element.where, shapes=tuple(shape for shape in shapes if shape is not None),
-                    inertial=None if inertial is None else _inertial(inertial))  # fmt: skip
+                    inertial=None if given is None else _possible(element.where, _inertial(given), unused, repair))  # fmt: skip
 
 
 def _inertial(element: Element) -> Inertial:
@@ -134,6 +137,20 @@ def _inertial(element: Element) -> Inertial:
     return Inertial(mass, np.array(pose.origin), 0.5 * (turned + turned.T))
 
 
+def _possible(where: str, inertial: Inertial, unused: list[str], repair: bool) -> Inertial:
+    """An inertia that a body can have: that of the file, or the nearest one."""
+    try:
+        inertia_matrix("inertial", inertial.rows)
+    except ModelError as trouble:
+        if not repair:
+            raise ModelFileError(f"{where}: {trouble} (repair=True takes the nearest that a body can have)") from None
+        near = inertial.possible
+        moments = ", ".join(f"{x:.4g}" for x in np.linalg.eigvalsh(near.inertia))
+        unused.append(f"{where}: {trouble}; the nearest is taken, of principal moments {moments} kg m^2")
+        return near
+    return inertial
+
+
 def _origin(element: Element) -> Pose:
     origin = element.only("origin")
     if origin is None:
@@ -142,10 +159,11 @@ def _origin(element: Element) -> Pose:
 
 
 def _shape(collision: Element, link: str, unused: list[str]) -> ShapePart | None:
-    pose, shapes = _origin(collision), collision.needed("geometry").all(*SHAPES)
+    pose, shapes = _origin(collision), collision.needed("geometry").children
     if len(shapes) != 1:
         raise collision.wrong("geometry", f"must hold one of {', '.join(SHAPES)}", [shape.tag for shape in shapes])
     shape = shapes[0]
+    shape.seen = True
     collision.asked.add("name")
     if shape.tag == "sphere":
         return ShapePart(kind="sphere", pose=pose, sizes=(shape.size("radius"),))
@@ -181,7 +199,7 @@ def _joint(element: Element, found: Description) -> JointPart:
         name=name, where=element.where, kind=kind, parent=ends["parent"], child=ends["child"], place=_origin(element), axis=axis,
         limits=_limits(element, word), damping=damping, friction=friction,
     )  # fmt: skip
-    mimic = element.only("mimic")
+    mimic = None if kind is Weld else element.only("mimic")  # a fixed joint follows nothing
     if mimic is not None:
         found.gears.append(_gear(mimic, element, joint))
     return joint
@@ -199,16 +217,12 @@ def _limits(element: Element, word: str) -> tuple[float, float] | None:
     if word not in LIMITED:
         return None
     limit = element.needed("limit")
-    low, high = limit.number("lower", "0"), limit.number("upper", "0")
-    if not low < high:
-        rule = f"must be < upper = {high:g} (a joint that cannot move is fixed, one that turns without limits is continuous)"
-        raise element.wrong("limit lower", rule, low)
-    return low, high
+    return limit.number("lower", "0"), limit.number("upper", "0")
 
 
 def _gear(mimic: Element, element: Element, joint: JointPart) -> GearPart:
     if joint.kind not in SINGLE:
-        raise element.wrong("mimic", "must be left out for a joint without or with several coordinates", element.given["type"])
+        raise element.wrong("mimic", "must be left out for a joint with several coordinates", element.given["type"])
     ratio, offset = mimic.number("multiplier", "1"), mimic.number("offset", "0")
     if ratio == 0.0:
         raise element.wrong("mimic multiplier", "must not be 0: such a joint is fixed", ratio)

@@ -12,7 +12,7 @@ import hashlib
 import os
 import stat
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -112,6 +112,19 @@ class ObjectCache:
             if unwanted:
                 with contextlib.suppress(OSError):
                     os.unlink(path)
+
+
+def kept(folder: Path | None, parts: Iterable[str], make: Callable[[], bytes]) -> tuple[bytes, bool]:
+    """Code that depends on these texts alone, and whether it was in the folder's cache already; without a folder it is made."""
+    if folder is None:
+        return make(), False
+    cache, key = ObjectCache(folder), content_key(parts)
+    known = cache.load(key)
+    if known is not None:
+        return known, True
+    data = make()
+    cache.store(key, data)
+    return data, False
 
 
 _HEAD = len(_MAGIC) + hashlib.sha256().digest_size

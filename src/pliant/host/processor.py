@@ -17,6 +17,7 @@ from pliant.errors import SolveError
 _C_LIBRARY = {"win32": "ucrtbase.dll", "darwin": "libSystem.B.dylib"}.get(sys.platform, "libm.so.6")
 
 VERSIONS = (llvmlite.__version__, str(llvm.llvm_version_info))
+INLINED = 25  # LLVM's measure of a function that is inlined into a large loop; by default 225
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from pliant import codegen
 from pliant.codegen.loop_language import C_TYPES, ENTRY
 from pliant.errors import SolveError
 from pliant.host.cache_folder import user_cache
-from pliant.host.object_cache import ObjectCache, content_key
-from pliant.host.processor import VERSIONS, Target, host, load_object, optimised, require_functions
+from pliant.host.object_cache import content_key, kept
+from pliant.host.processor import INLINED, VERSIONS, Target, host, load_object, optimised, require_functions
 from pliant.host.stages import Stages
 from pliant.integrate.loop.kernels import Loop
 from pliant.integrate.methods.method import METHODS
@@ -29,7 +29,6 @@ CompiledLoop = Callable[..., Any]  # numbers, and records by address -> code of 
 WORDS = "compiling the time loop for this processor, once on this machine ({})"
 # C functions that the loops call, which LLVM must know beforehand.
 _C_FUNCTIONS = ("exp", "log", "memcpy", "memmove", "memset", "pow")
-FEW = 25  # LLVM's measure of a function that is inlined into a large loop; by default 225
 _BESIDE = re.compile(r"^from pliant\.integrate\.([\w.]+) import", re.MULTILINE)
 _HERE = Path(__file__)
 _COMPILER = (_HERE, *(Path(codegen.__path__[0]) / f"{name}.py" for name in ("function_writer", "loop_compiler", "loop_language")))
@@ -83,14 +82,13 @@ def _load(name: str, stages: Stages) -> tuple[int, Any]:
         if _stamps() != _AT_START:
             raise SolveError("time loops: their sources must not change while a process uses them, but did; start it again")
         target, folder = host(), user_cache("loops")
-        key = content_key((name, sources_key(name), *VERSIONS, target.triple, target.cpu, target.features))
-        cache = None if folder is None else ObjectCache(folder)
-        data = None if cache is None else cache.load(key)
-        if data is None:
+        parts = (name, sources_key(name), *VERSIONS, target.triple, target.cpu, target.features)
+
+        def compiled() -> bytes:
             with stages.stage("loops", WORDS.format(name.rpartition(".")[2].replace("_", " "))):
-                data = _compile(_loop(name), target)
-            if cache is not None:
-                cache.store(key, data)
+                return _compile(_loop(name), target)
+
+        data, _ = kept(folder, parts, compiled)
         require_functions(_C_FUNCTIONS)
         engine = load_object(data, target)
         return engine.get_function_address(ENTRY), engine
@@ -100,7 +98,7 @@ def _compile(loop: Loop, target: Target) -> bytes:
     from pliant.codegen.loop_compiler import loop_text
 
     text, machine = loop_text(loop.function, loop.arguments), target.machine(1 if loop.large else 3)
-    module = optimised(text, machine, 1, unroll=False, inlining=FEW) if loop.large else optimised(text, machine)
+    module = optimised(text, machine, 1, unroll=False, inlining=INLINED) if loop.large else optimised(text, machine)
     return bytes(machine.emit_object(module))
 
 

@@ -26,6 +26,7 @@ class Preparation:
     program: Program
     count: int  # number of constants: the remaining outputs are guards
     answers: Floats  # required values of the guards
+    own: Floats  # the numbers that were traced: valid for them even where a test of round-off turns out otherwise in machine code
     cache: Path | None
 
     @classmethod
@@ -34,7 +35,8 @@ class Preparation:
         constants = [tracer.values[node].node.number for node in tracer.numbers]  # type: ignore[union-attr]
         guards = {numbers.graph.node_of(scalar): answer for scalar, answer in numbers.guards}
         program = write_program("prepare", numbers.graph, [[], [], leaves], [*constants, *guards])
-        return cls(program, len(constants), np.array(list(guards.values())), cache)
+        own = np.array([leaf.value for leaf in numbers.leaves])
+        return cls(program, len(constants), np.array(list(guards.values())), own, cache)
 
     @cached_property
     def code(self) -> MachineCode:
@@ -44,6 +46,7 @@ class Preparation:
         """The constants for these numbers; None if the trace is not valid for them."""
         out = self.code(0.0, np.empty(0), numbers)
         given = out[self.count :]
-        if not (np.array_equal(given, self.answers) or np.allclose(given, self.answers, rtol=SAME, atol=0.0)):
+        same = np.array_equal(given, self.answers) or np.allclose(given, self.answers, rtol=SAME, atol=0.0)
+        if not (same or np.array_equal(numbers, self.own)):
             return None
         return out[: self.count]

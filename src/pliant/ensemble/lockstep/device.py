@@ -26,7 +26,7 @@ from pliant.ensemble.lockstep.tables import SHARED, LockstepModel
 from pliant.ensemble.lockstep.text import LockstepText
 from pliant.errors import SolveError
 from pliant.host.cuda import Buffers, Device, DeviceError, Driver, Kernel, Module, Rounds, batches, run_batch
-from pliant.host.object_cache import ObjectCache, content_key
+from pliant.host.object_cache import kept
 from pliant.host.processor import VERSIONS, optimised
 from pliant.integrate.methods.tableaus import Tableau
 
@@ -43,15 +43,12 @@ def ptx_of(text: LockstepText, folder: Path | None) -> bytes:
     """The kernels as PTX, kept in the folder for later processes; no GPU is needed to write it."""
     source = gpu_text(text)
     target = TARGETS[text.asynchronous]
-    key = content_key((source, TRIPLE, *target, *VERSIONS, LOCKSTEP_VERSION))
-    cache = None if folder is None else ObjectCache(folder)
-    data = None if cache is None else cache.load(key)
-    if data is None:
+
+    def compiled() -> bytes:
         machine = machine_of(*target)
-        data = machine.emit_assembly(optimised(source, machine, unroll=False)).encode()
-        if cache is not None:
-            cache.store(key, data)
-    return data
+        return bytes(machine.emit_assembly(optimised(source, machine, unroll=False)).encode())
+
+    return kept(folder, (source, TRIPLE, *target, *VERSIONS, LOCKSTEP_VERSION), compiled)[0]
 
 
 def machine_of(capability: str, ptx: str) -> Any:

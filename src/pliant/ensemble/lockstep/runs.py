@@ -17,7 +17,7 @@ from pliant.ensemble.lockstep.attempt import HOST_ENTRY, host_text
 from pliant.ensemble.lockstep.events import TALLIED
 from pliant.ensemble.lockstep.tables import SHARED, LockstepModel
 from pliant.ensemble.lockstep.text import LockstepText
-from pliant.host.object_cache import ObjectCache, content_key
+from pliant.host.object_cache import kept
 from pliant.host.processor import VERSIONS, Target, host, load_object, optimised
 from pliant.integrate.methods.tableaus import Tableau
 
@@ -44,15 +44,12 @@ def host_width() -> int:
 
 
 def object_code_of(text: str, target: Target, folder: Path | None) -> bytes:
-    key = content_key((text, target.triple, target.cpu, target.features, *VERSIONS, LOCKSTEP_VERSION, "lockstep"))
-    cache = None if folder is None else ObjectCache(folder)
-    data = None if cache is None else cache.load(key)
-    if data is None:
+    def compiled() -> bytes:
         machine = target.machine(3)
-        data = bytes(machine.emit_object(optimised(text, machine)))
-        if cache is not None:
-            cache.store(key, data)
-    return data
+        return bytes(machine.emit_object(optimised(text, machine)))
+
+    parts = (text, target.triple, target.cpu, target.features, *VERSIONS, LOCKSTEP_VERSION, "lockstep")
+    return kept(folder, parts, compiled)[0]
 
 
 @dataclass(frozen=True, eq=False)

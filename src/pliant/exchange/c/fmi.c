@@ -26,7 +26,6 @@ typedef struct {
     Log *log;
     void *environment, *callback;
     char name[256];
-    int logging;
     double rates[N + 1], indicators[N_EVENTS + 1];
 } Instance;
 
@@ -65,10 +64,30 @@ static void tell_failure(Instance *it) {
 
 /* Whether a step begins where the last has ended, up to the round-off of the importer's clock. */
 static int follows(Instance *it, double t, double dt) {
-    const double off = t - it->run->t, allowed = 1e-6 * dt;
-    if (off <= allowed && -off <= allowed) return 1;
-    say(it, 3, "a step must begin at t = %.17g s, where the last has ended, not at %.17g s", it->run->t, t);
+    const double off = t - it->run->t, allowed = NEARLY * dt;
+    if (!(dt > 0.0)) say(it, 3, "the step must be > 0 s, got %.17g", dt);
+    else if (off <= allowed && -off <= allowed) return 1;
+    else say(it, 3, "a step must begin at t = %.17g s, where the last has ended, not at %.17g s", it->run->t, t);
     return 0;
+}
+
+/* Whether the run is to be one that this unit was made for. */
+static int has_times(Instance *it, double start, int has_stop, double stop) {
+    if (start != T_START) say(it, 3, "the start time must be %.17g s, got %.17g", T_START, start);
+    else if (has_stop && stop - T_END > NEARLY * (T_END - T_START)) say(it, 3, "the stop time must be <= %.17g s, got %.17g", T_END, stop);
+    else return 1;
+    return 0;
+}
+
+/* Whether the run is at its start, with the numbers that were set. */
+static int initialized(Instance *it) {
+    Run *run = it->run;
+    if (!run->begun || run->changed) begin(run);
+    if (run->code > 0) { tell_failure(it); return 0; }
+#ifdef HOSTED
+    run->steps = 1;
+#endif
+    return 1;
 }
 
 static const double *rates(Instance *it) {
@@ -109,22 +128,17 @@ static int get_real(Instance *it, unsigned int vr, double *value) {
 }
 
 static int set_real(Instance *it, unsigned int vr, double value) {
-    if (vr >= N_VARIABLES || !(value - value == 0.0)) return 0;
+    if (vr >= N_VARIABLES) return 0;
     const int place = variables[vr].place;
     if (variables[vr].kind == GIVEN) {
-        if (value < given[place].low || value > given[place].high) {
-            say(it, 2, "%s must be within %g and %g, got %.17g", given[place].name, given[place].low, given[place].high, value);
-            return 0;
-        }
-        if (given[place].start >= 0 && it->run->steps > 0) {
-            say(it, 2, "%s is a start and cannot be set any more", given[place].name);
-            return 0;
-        }
-        set_given(it->run, place, value);
-        return 1;
+        const int trouble = set_given(it->run, place, value);
+        if (trouble == OUTSIDE) say(it, 3, "%s must be within %g and %g, got %.17g", given[place].name, given[place].low, given[place].high, value);
+        if (trouble == TOO_LATE) say(it, 3, "%s is a start and cannot be set any more", given[place].name);
+        return trouble == 0;
     }
 #ifdef HOSTED
-    if (variables[vr].kind == STATE) {
+    if (variables[vr].kind == STATE && it->run->steps == 0) say(it, 3, "states are set after the initialization, starts by parameters");
+    else if (variables[vr].kind == STATE && value - value == 0.0) {
         state(it->run)[place] = value;
         it->run->known = 0;
         return 1;

@@ -19,37 +19,30 @@ static void pass(void *environment, const char *name, int status, const char *ca
     if (it->callback) ((void (*)(void *, Status, const char *, const char *))(intptr_t)it->callback)(it->environment, status, category, message);
 }
 
-static void *instantiate(const char *name, const char *token, bool logging, void *environment, void *log) {
-    Instance *it = make_instance(name, token, pass, log, environment);
-    if (it) it->logging = logging;
-    return it;
-}
-
 API const char *FMI(fmi3GetVersion)(void) { return "3.0"; }
 API Status FMI(fmi3SetDebugLogging)(void *it, bool on, size_t n, const char *const categories[]) {
-    (void)n; (void)categories;
-    ((Instance *)it)->logging = on;
+    (void)it; (void)on; (void)n; (void)categories;
     return OK;
 }
 API void *FMI(fmi3InstantiateModelExchange)(const char *name, const char *token, const char *resources, bool visible, bool logging,
                                             void *environment, void *log) {
-    (void)resources; (void)visible;
+    (void)resources; (void)visible; (void)logging;
 #ifdef HOSTED
-    return instantiate(name, token, logging, environment, log);
+    return make_instance(name, token, pass, log, environment);
 #else
-    (void)name; (void)token; (void)logging; (void)environment; (void)log;
+    (void)name; (void)token; (void)environment; (void)log;
     return NULL;
 #endif
 }
 API void *FMI(fmi3InstantiateCoSimulation)(const char *name, const char *token, const char *resources, bool visible, bool logging,
                                            bool event_mode, bool early, const Ref required[], size_t n, void *environment, void *log,
                                            Update *update) {
-    (void)resources; (void)visible; (void)event_mode; (void)early; (void)required; (void)n; (void)update;
+    (void)resources; (void)visible; (void)logging; (void)event_mode; (void)early; (void)required; (void)n; (void)update;
 #ifdef HOSTED
-    (void)name; (void)token; (void)logging; (void)environment; (void)log;
+    (void)name; (void)token; (void)environment; (void)log;
     return NULL;
 #else
-    return instantiate(name, token, logging, environment, log);
+    return make_instance(name, token, pass, log, environment);
 #endif
 }
 API void *FMI(fmi3InstantiateScheduledExecution)(const char *a, const char *b, const char *c, bool d, bool e, void *f, void *g, void *h,
@@ -62,19 +55,9 @@ API void FMI(fmi3FreeInstance)(void *it) { free_instance(it); }
 API Status FMI(fmi3EnterInitializationMode)(void *self, bool has_tolerance, double tolerance, double start, bool has_stop, double stop) {
     Instance *it = self;
     (void)has_tolerance; (void)tolerance;
-    if (start != T_START) { say(it, ERROR, "the start time must be %.17g s, got %.17g", T_START, start); return ERROR; }
-    if (has_stop && stop > T_END) { say(it, ERROR, "the stop time must be <= %.17g s, got %.17g", T_END, stop); return ERROR; }
-    return OK;
+    return has_times(it, start, has_stop, stop) ? OK : ERROR;
 }
-API Status FMI(fmi3ExitInitializationMode)(void *self) {
-    Instance *it = self;
-    if ((!it->run->begun || it->run->changed) && begin(it->run) > 0) { tell_failure(it); return ERROR; }
-    if (it->run->code == AT_EVENT) { tell_failure(it); return ERROR; }
-#ifdef HOSTED
-    it->run->steps = 1;
-#endif
-    return OK;
-}
+API Status FMI(fmi3ExitInitializationMode)(void *it) { return initialized(it) ? OK : ERROR; }
 API Status FMI(fmi3EnterEventMode)(void *it) { (void)it; return OK; }
 API Status FMI(fmi3Terminate)(void *it) { (void)it; return OK; }
 API Status FMI(fmi3Reset)(void *self) {
@@ -257,7 +240,6 @@ API Status FMI(fmi3DoStep)(void *self, double t, double dt, bool no_set, bool *e
     Instance *it = self;
     (void)no_set;
     *event = *terminate = *early = false;
-    if (!(dt > 0.0)) { say(it, ERROR, "the step must be > 0 s, got %.17g", dt); return ERROR; }
     if (!follows(it, t, dt)) return ERROR;
     const int64_t code = go_to(it->run, t + dt);
     *last = it->run->t;

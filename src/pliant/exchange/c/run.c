@@ -18,7 +18,9 @@ void *memset(void *, int, size_t);
 
 enum { GO_ON, FULL, AT_STOP, AT_EVENT, PAUSED = 12, BEYOND_END = -100, BACKWARD = -101 }; /* codes of the loop; others end the run with a sentence */
 enum { OFTEN = 2 };  /* steps in a row with changed numbers, after which the next change is expected */
+enum { OUTSIDE = 1, TOO_LATE = 2 }; /* why a number cannot be set */
 #define BUDGET (INT64_C(1) << 50)
+#define NEARLY 1e-6  /* of a step: the round-off of the caller's clock */
 
 typedef struct {
     double t;                       /* of the caller, s */
@@ -181,7 +183,8 @@ static int64_t begin(Run *run) {
     set_out(run);
     run->begun = 1;
     run->code = reach(run, T_START, 0);
-    return run->code == PAUSED || run->code == AT_STOP ? 0 : run->code;
+    if (run->code == PAUSED || run->code == AT_STOP) run->code = 0;
+    return run->code;
 }
 
 /* Make a step end at the present time. */
@@ -216,8 +219,10 @@ static double *state(Run *run) { return ARRAY(run_row_y); }
 
 /* Advance to time t; 0, AT_EVENT if an event has ended the run before, or the code of a failure. */
 static int64_t go_to(Run *run, double t) {
+    if (run->begun && run->code > 0 && !(run->changed && run->steps == 0)) return run->code; /* has ended */
     int64_t code = run->begun ? take_changes(run) : begin(run);
     if (code != 0) return run->code = code;
+    if (t > T_END && t - T_END <= NEARLY * (t - run->t)) t = T_END;
     if (t > T_END) return run->code = BEYOND_END;
     if (t < run->t) return run->code = BACKWARD;
     run->streak = run->landed ? run->streak + 1 : 0;
@@ -240,10 +245,13 @@ static int64_t go_to(Run *run, double t) {
 
 /* ---- reading */
 
-static void set_given(Run *run, int k, double value) {
-    if (run->given[k] == value) return;
+static int set_given(Run *run, int k, double value) {
+    if (!(value >= given[k].low && value <= given[k].high)) return OUTSIDE; /* nan among them */
+    if (run->given[k] == value) return 0;
+    if (given[k].start >= 0 && run->steps > 0) return TOO_LATE;
     run->given[k] = value;
     run->changed = 1;
+    return 0;
 }
 
 static const double *observed(Run *run) {

@@ -9,14 +9,17 @@ MECHANISM *API(begin)(void *memory) {
     return (MECHANISM *)run;
 }
 int API(step)(MECHANISM *it, double t) { return (int)go_to((Run *)it, t); }
-void API(set)(MECHANISM *it, int number, double value) { set_given((Run *)it, number, value); }
+int API(set)(MECHANISM *it, int number, double value) {
+    return number < 0 || number >= N_GIVEN ? OUTSIDE : set_given((Run *)it, number, value);
+}
 double API(get)(MECHANISM *it, int number) {
     Run *run = (Run *)it;
+    if (number < 0 || number >= N_VARIABLES) return REAL_NAN;
     const int place = variables[number].place;
     return place < 0 ? (take_changes(run), state(run)[-1 - place]) : observed(run)[place];
 }
 double API(time)(const MECHANISM *it) { return ((const Run *)it)->t; }
-long API(touches)(MECHANISM *it, int pair) { return (long)touches_of((Run *)it, pair); }
+long API(touches)(MECHANISM *it, int pair) { return pair < 0 || pair >= N_PAIRS ? -1 : (long)touches_of((Run *)it, pair); }
 #ifdef N_EFFORTS
 void API(efforts)(MECHANISM *it, const double *a, double *out) {
     Run *run = (Run *)it;
