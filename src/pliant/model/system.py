@@ -21,7 +21,7 @@ from pliant.model.closure import (
     closure,
     closure_tolerance,
 )
-from pliant.model.contact import HOLLOW, TOUCHED, Against, ContactPair, Plane, any_of, touching_parts
+from pliant.model.contact import TOUCHED, Against, ContactPair, Plane, any_of, touching_parts
 from pliant.model.cut_joint import CutJoint
 from pliant.model.driven_by import efforts_of, first_row, interpolation_error
 from pliant.model.force import DIRECTIONS, EXPRESSED, Condition, Drive, PointForce, PointMoment
@@ -466,17 +466,20 @@ class System:
         makes coordinate a, or the origin of frame a in the axes of b, follow `motion`, one or more functions of t; a slider may
         follow a motion along its axis, and the length of a distance closure may be one. friction: JointFriction that acts between
         the frames of a point, spherical, revolute, prismatic, slider or cylindrical closure and is pressed by its reaction.
-        stiffness, damping: of penalty springs, N/m and N s/m (N m/rad and N m s/rad for angles).
+        stiffness, damping: of penalty springs, N/m and N s/m (N m/rad and N m s/rad for angles). Instead of a kind, a joint with
+        clearance such as ClearanceRevolute(...), which takes none of these: its pin is at a, its bearing at b.
         """
         part = f"closure {name!r}"
         self._check_new_name(name)
+        ways = {"by": by, "stiffness": stiffness, "damping": damping, "friction": friction}
+        own = {"axis": axis, "other_axis": other_axis, "length": length, "ratio": ratio, "motion": motion, "backlash": backlash}
         if isinstance(kind, ClearanceJoint):
+            usual = {"by": MULTIPLIERS, "damping": 0.0, "axis": "z", "other_axis": "z"}
+            kind.check_closure(part, {field: value for field, value in (ways | own).items() if value != usual.get(field)})
             self._check_held_frames(part, a, b)
             assert isinstance(a, Frame) and isinstance(b, Frame)
             self._touch(name, kind, a, b)
             return
-        ways = {"by": by, "stiffness": stiffness, "damping": damping, "friction": friction}
-        own = {"axis": axis, "other_axis": other_axis, "length": length, "ratio": ratio, "motion": motion, "backlash": backlash}
         made = closure(kind, name, a, b, ways, own)
         if made.coordinates:
             self._check_held_coordinates(part, made)
@@ -742,9 +745,6 @@ class System:
             self._check_frame(part, "points" if frame is pair.frames[0] else "against", frame)
         if pair.frames[0].body == pair.frames[1].body:
             raise ModelError.of(part, "points", "must be on a different body from the shape they touch", pair.frames[0].body)
-        if isinstance(pair.against, HOLLOW) and not pair.radius < pair.against.radius:
-            rule = f"must be thinner than the {type(pair.against).__name__}, of radius {pair.against.radius!r} m"
-            raise ModelError.of(part, "points", rule, pair.radius)
         if pair.name in self.contacts:
             raise ModelError.of(part, "points", "must form pairs with unique names (give this contact its own name)", pair.name)
         self.contacts[pair.name] = pair
