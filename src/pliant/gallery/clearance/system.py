@@ -60,7 +60,6 @@ class Case:
     friction: float = 0.0
     elastic: bool = False
     law: str = "lankarani"
-    radius: float = JOURNAL
 
     @property
     def normal(self) -> NormalLaw:
