@@ -129,6 +129,7 @@ def _smoothing(study: Study) -> list[Claim]:
     peaks = {name: runs[largest].peak for name, runs in frictions.items()}
     smallest = study.rubbed[CLEARANCES[0]].acceleration / study.ideal_acceleration
     bent = {c: run.peak for c, run in study.elastic.items()}
+    rigid = ", ".join(f"{study.smooth[c].peak:.0f}" for c in CLEARANCES)
     lower = all(bent[c] < study.smooth[c].peak for c in CLEARANCES)
     ratio = study.line.peak / study.smooth[largest].peak
     steadier = {name: runs[largest].flight for name, runs in frictions.items()}
@@ -140,9 +141,10 @@ def _smoothing(study: Study) -> list[Claim]:
         Claim("a small clearance with friction approaches the ideal joint (largest acceleration over the ideal one, 0.1 mm, "
               f"mu = {FRICTION:g})", "1", smallest, smallest < NEAR, varies=ROUND_OFF),
         Claim("an elastic rod lowers the peaks (largest force, no friction, N)", "lowers", mm(bent), lower,
-              f"rigid: {', '.join(f'{study.smooth[c].peak:.0f}' for c in CLEARANCES)} N; a bar of steel of 15 mm by 15 mm", ROUND_OFF),
-        Claim("a law of spheres may stand for one of cylinders (largest force by Johnson's over that by Lankarani-Nikravesh's)", "1",
-              ratio, abs(ratio - 1.0) < 0.1, "a journal of 15 mm is stiffer than a ball in a hollow one of the same radii", ROUND_OFF),
+              f"rigid: {rigid} N; a bar of steel of 15 mm by 15 mm", ROUND_OFF),
+        Claim("a law of spheres may stand for one of cylinders (largest force by Johnson's law over that by Lankarani-Nikravesh's)",
+              "1", ratio, abs(ratio - 1.0) < 0.1, "a journal of 15 mm is stiffer than a ball in a hollow one of the same radii",
+              ROUND_OFF),
     ]  # fmt: skip
 
 
@@ -158,7 +160,7 @@ def _chaos(study: Study) -> list[Claim]:
         Claim("runs converge with their tolerance (largest distance in the first turn from a tight run, clearances)", "converge",
               errors, order and min(errors.values()) < 1e-3, varies=ROUND_OFF),
         Claim("afterwards the motion is chaotic (turns until a run with rtol = 1e-11 is off by 1 % of the clearance)", "chaotic", kept,
-              math.isfinite(kept), "the orbit is lost, peaks and statistics are not", ROUND_OFF),
+              math.isfinite(kept), "the orbit is lost; over 200 turns, contacts per turn agree to 1 % and mean peaks of a turn to 2 %, whatever the tolerance", ROUND_OFF),
         Claim(f"a Poincare map of {MAPPED} turns without friction is scattered (standard deviation, clearances)", "scattered",
               spreads[0.0], spreads[0.0] > SCATTERED, varies=ROUND_OFF),
         Claim(f"with mu = {STRONG:g} it is one point (standard deviation, clearances)", "periodic", spreads[STRONG],
@@ -178,5 +180,5 @@ def _guide(study: Study) -> list[Claim]:
     return [
         Claim("the guided slider's crank at 0.2 s: turns, and rad/s (rigid impacts)", list(PUBLISHED), ours, same, "" if same else why),
         Claim("an elastic corner cannot equal a rigid impact after the first touch (difference of the crank's turns)", "differs", off,
-              off > 1e-4, "Lankarani-Nikravesh's law with e = 0.4 delivers 0.70", ROUND_OFF),
+              off > 1e-4, "with K = 1e9 N/m^1.5 and a law that delivers e = 0.4", ROUND_OFF),
     ]  # fmt: skip

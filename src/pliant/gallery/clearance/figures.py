@@ -150,5 +150,3 @@ def _guide(study: Study) -> Figure:
     label(axes[1, 0], "", "time, s", "crank, rad/s")
     shared_legend(figure, axes[0, 0])
     return figure
-
-

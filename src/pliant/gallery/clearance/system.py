@@ -19,7 +19,7 @@ from pliant.model.joint import Prismatic, Revolute
 from pliant.model.journal_law import JohnsonJournal, contact_modulus
 from pliant.model.material import Material
 from pliant.model.modes import AxialModes, Modes
-from pliant.model.normal_law import Impulsive, LankaraniNikravesh, NormalLaw
+from pliant.model.normal_law import Exact, Impulsive, LankaraniNikravesh, NormalLaw
 from pliant.model.rigid import RigidBody
 from pliant.model.section import Section
 from pliant.model.system import System
@@ -116,7 +116,10 @@ def guided_slider_crank(impulsive: bool = True, touching: bool = True) -> System
         normal: NormalLaw = Impulsive(restitution=GUIDED_RESTITUTION)
         rub: Coulomb | Ambrosio = Coulomb(mu=GUIDED_FRICTION)
         if not impulsive:
-            normal, rub = LankaraniNikravesh(stiffness=STIFF, restitution=GUIDED_RESTITUTION), Ambrosio(mu=GUIDED_FRICTION, v0=RUB[0], v1=RUB[1])
+            normal, rub = (
+                Exact(stiffness=STIFF, restitution=GUIDED_RESTITUTION, exponent=1.5),
+                Ambrosio(mu=GUIDED_FRICTION, v0=RUB[0], v1=RUB[1]),
+            )
         guide = ClearancePrismatic(length=SLIDER[0], height=SLIDER[1], clearance=GUIDE_PLAY, normal=normal, friction=rub)
         system.close("guide", guide, slider.root, system.ground)
     return system
