@@ -18,7 +18,7 @@ from pliant.gallery.clearance.system import (
     guided_slider_crank,
 )
 
-END = 0.03  # s: four clusters of impacts
+END = 0.02  # s: past the first cluster of impacts
 CORNERS = np.array([(x, y) for x in (0.5, -0.5) for y in (0.5, -0.5)]) * SLIDER
 SWEEPS, SOLVED = 1000, 1e-14  # of Gauss-Seidel, and N s
 

@@ -1,8 +1,8 @@
 """Two slider-cranks with clearance: a worn bearing between rod and slider, and a slider with play in its guide.
 
-The first is that of Flores, Ambrosio, Claro, Lankarani and co-workers (many papers since 2004): its crank turns at 5000 rpm. The rod
-is as heavy as a bar of steel of 15 mm by 15 mm, which it is where it may bend (Schwab, Meijaard, Meijers 2002). The second is table 1
-of Flores, Leine, Glocker 2010: nothing drives it, and the four corners of its slider touch the guide.
+The first is that of Flores, Ambrosio, Claro, Lankarani and co-workers (many papers since 2004): its crank turns at 5000 rpm. The
+rod is as heavy as a bar of steel of 15 mm by 15 mm, which it is where it may bend (Schwab, Meijaard, Meijers 2002). The second is
+table 1 of Flores, Leine, Glocker 2010: nothing drives it, and the four corners of its slider touch the guide.
 """
 
 from __future__ import annotations
