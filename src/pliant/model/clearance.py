@@ -14,6 +14,7 @@ from pliant.model.check import Axis, Vector
 from pliant.model.contact import Against, Bore, Pin, Plane, Point, Socket, Sphere, Touching, moved_within
 from pliant.model.frame import Frame
 from pliant.model.joint import Free, Joint, Planar
+from pliant.model.wear import Archard
 from pliant.scalar import Numbers
 
 ContactOf = tuple[list[Touching], Against]
@@ -21,13 +22,14 @@ ContactOf = tuple[list[Touching], Against]
 
 @dataclass(frozen=True, kw_only=True)
 class ClearanceJoint:
-    """Two bodies whose surfaces are `clearance` apart; normal: a law of contact, friction: another one, or None."""
+    """Two bodies whose surfaces are `clearance` apart; normal, friction, wear: laws, as of any contact."""
 
     STARTS: ClassVar[tuple[str, ...]] = ()  # fields that say how a body starts that is added on this joint
 
     clearance: float  # m: difference of the radii, or distance on each side of a slide
     normal: Any
     friction: Any = None
+    wear: Archard | None = None
 
     def __post_init__(self) -> None:
         part = type(self).__name__

@@ -13,6 +13,7 @@ from pliant.model.frame import GROUND, Frame
 from pliant.model.friction_law import BristleLaw, FrictionLaw
 from pliant.model.journal_law import JournalLaw
 from pliant.model.normal_law import NormalLaw
+from pliant.model.wear import Archard
 from pliant.scalar import Numbers, cos, sin
 
 
@@ -155,6 +156,7 @@ class ContactPair:
     normal: NormalLaw
     friction: FrictionLaw | BristleLaw | None
     station: float = 0.0  # m, along the axis of the shorter of a pin and its bore: where this pair is
+    wear: Archard | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.against, HOLLOW):
