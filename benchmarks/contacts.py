@@ -2,9 +2,9 @@
 
     python benchmarks/contacts.py [--json FILE] [--spheres 5 10 20 40] [--mujoco 5 10 20 40 100] [--seconds 300]
 
-Per pair: what it adds to a right-hand side of two floating bodies, open and closed, and what one touch costs in a run of a body that
-bounces on the other. Spheres: n in a box of six planes fall for 1 s; all n (n - 1)/2 + 6 n pairs are in the equations. A size that
-takes longer than --seconds to prepare and run is given up, and so are larger ones.
+Per pair: what it adds to a right-hand side of two floating bodies, open and closed, and what one touch costs in a run of a body
+that bounces on the other. Spheres: n in a box of six planes fall for 1 s; all n (n - 1)/2 + 6 n pairs are in the equations. A size
+that takes longer than --seconds to prepare and run is given up, and so are larger ones.
 Equal: masses, radii, starts, gravity, walls, no friction, 1 s. Not equal: pliant's spheres are elastic, restitution 0.8, and every
 touch is integrated to rtol 1e-6; MuJoCo's contacts are soft constraints, its steps are 1 ms (its default is 2 ms), and
 it looks only at spheres that are near each other.

@@ -204,6 +204,7 @@ BY_CLASS = {
     "ClearanceRevolute.wear": "law of wear, or None",
     "ClearanceSpherical.normal": "law of contact",
     "ClearanceSpherical.friction": "friction law, or None",
+    "ClearanceSpherical.wear": "law of wear, or None",
     "Capsule.length": "distance between the centres of the round ends",
     "Compiled.traced": "names and positions of all states and parameters",
     "Compiled.structure": "machine code, shared by systems of equal structure",

@@ -40,8 +40,8 @@ def test_files_derivatives_and_ensembles_have_it(tmp_path):
     assert pl.Result.from_netcdf(tmp_path / "run.nc")[name][-1] == run[name][-1]
     exact = pl.sensitivities(system, 0.3, ["k"])
     assert run[name][-1] / 1e-4 == pytest.approx(exact.final[np.argmax(np.abs(exact.final[:, 0])), 0], rel=1e-12)
-    many = pl.ensemble(system, 0.3, parameters={"k": np.linspace(1e-5, 1e-4, 300)}, keep=pl.Keep(rows=["states"], save=[0.3]),
-                       method=pl.DOP853(rtol=1e-9, atol=1e-12))  # fmt: skip
+    many = pl.ensemble(system, 0.3, parameters={"k": np.linspace(1e-5, 1e-4, 300)}, keep=[pl.ValuesAt([0.3], "states")],
+                       method=pl.DOP853(rtol=1e-9, atol=1e-12), loop="lockstep")  # fmt: skip
     assert many.ok.all()
     found = many["states"].values.ravel()
     np.testing.assert_allclose(found, np.linspace(0.1, 1.0, 300) * run[name][-1], rtol=1e-6)

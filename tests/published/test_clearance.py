@@ -24,7 +24,7 @@ SWEEPS, SOLVED = 1000, 1e-14  # of Gauss-Seidel, and N s
 
 
 def moreau(h):
-    """Moreau's midpoint rule: M (u' - u) = f h + W P at q + h u/2, Newton along normals, Coulomb along tangents, for closed gaps."""
+    """Moreau's midpoint rule: M (u' - u) = f h + W P at q + h u/2; P by Newton and Coulomb where the gap is closed there."""
     (m1, m2, m3), (j1, j2, j3), g = GUIDED_MASSES, GUIDED_INERTIAS, -GRAVITY[1]
     masses = np.diag(
         [j1 + m1 * GUIDED_CRANK**2 / 4 + (m2 + m3) * GUIDED_CRANK**2, j2 + m2 * GUIDED_ROD**2 / 4 + m3 * GUIDED_ROD**2, j3]
