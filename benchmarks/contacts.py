@@ -33,7 +33,6 @@ from pliant.trace.tracing import trace
 LAW = pl.Hertz(stiffness=1e8)
 BOUNCES = 1.0  # s
 REPEATS = 5  # of a run, by turns; the fastest counts
-CHAIN = {"inertia": (0.02, 0.03, 0.04)}
 # Shapes on frames: the second is at the origin, the first 1 cm from where it touches it, below the second or inside it.
 EXAMPLES: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any], float]] = {
     "Point, Plane": (pl.Point, lambda at: pl.Plane(normal="y", on=at), 0.01),
@@ -88,7 +87,7 @@ def pairs() -> dict[str, dict[str, float]]:
 def floating(name: str | None) -> pl.System:
     """Two bodies in space, with this pair between them."""
     system = pl.System("pair", gravity=(0, 0, -9.81))
-    a, b = (system.add(body, pl.RigidBody(mass=1.0, **CHAIN), joint=pl.Free()) for body in "ab")
+    a, b = (system.add(body, pl.RigidBody(mass=1.0, inertia=(0.02, 0.03, 0.04)), joint=pl.Free()) for body in "ab")
     if name is not None:
         first, second, _ = EXAMPLES[name]
         system.contact(points=first(a.root.moved((0.1, 0.2, 0.3))), against=second(b.root), normal=LAW)

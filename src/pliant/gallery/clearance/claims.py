@@ -82,7 +82,7 @@ def _clearance(study: Study) -> list[Claim]:
     modes = {"free flight, share of time": runs[CLEARANCES[-1]].flight, "contacts per turn": runs[CLEARANCES[-1]].impacts,
              "longest contact, turns": runs[CLEARANCES[-1]].longest}  # fmt: skip
     impacts = mm({c: run.impacts for c, run in runs.items()})
-    peaks, most = ({c: of(run) for c, run in runs.items()} for of in (lambda run: run.peak, lambda run: run.acceleration))
+    peaks, most = {c: run.peak for c, run in runs.items()}, {c: run.acceleration for c, run in runs.items()}
     inertia = SLIDER_MASS * study.ideal_acceleration
     fewer = runs[CLEARANCES[-1]].impacts < runs[CLEARANCES[0]].impacts
     return [

@@ -123,7 +123,7 @@ class Convergence:
 
 def _done(result: Result) -> Result:
     if not result.ok:
-        raise SolveError(f"{result.system}: {result.message}")
+        raise SolveError(f"{result.name}: {result.message}")
     return result
 
 
