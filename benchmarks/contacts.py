@@ -183,6 +183,7 @@ def _fall(n: int, answer: Any) -> None:
     ran = time.process_time() - began
     answer.send({"pairs": len(system.contacts), "prepare_s": prepared, "run_s": ran, "loop_s": run.stats["wall_s"], "ok": run.ok,
                  "touches": len(run.contacts), "steps": run.stats["steps"], "rhs": run.stats["rhs_evaluations"],
+                 "event_evaluations": run.stats["event_evaluations"],
                  "operations": run.stats["operations"]})  # fmt: skip
 
 
@@ -190,14 +191,14 @@ def show(found: dict[str, Any]) -> None:
     print(f"{'pair':<18}{'open, ns':>10}{'closed, ns':>12}{'us/touch':>10}{'touches':>9}")
     for name, one in found["pairs"].items():
         print(f"{name:<18}{one['open_ns']:>10.0f}{one['closed_ns']:>12.0f}{one['touch_us']:>10.1f}{one['touches']:>9}")
-    print(f"\n{'spheres':>7}{'pairs':>7}{'prepare, s':>12}{'loop, s':>9}{'steps':>8}{'us/rhs':>8}{'touches':>9}{'MuJoCo, s':>11}"
-          f"{'contacts':>10}")  # fmt: skip
+    print(f"\n{'spheres':>7}{'pairs':>7}{'prepare, s':>12}{'loop, s':>9}{'steps':>8}{'rhs':>9}{'events':>9}{'touches':>9}"
+          f"{'MuJoCo, s':>11}{'contacts':>10}")  # fmt: skip
     theirs = found.get("mujoco", {}).get("spheres", {})
     for n in sorted({*found["spheres"], *theirs}, key=int):
         one, other = found["spheres"].get(n, {}), theirs.get(n)
         ours = (f"{one['pairs']:>7}{one['prepare_s']:>12.1f}{one['loop_s']:>9.2f}{one['steps']:>8}"
-                f"{1e6 * one['loop_s'] / one['rhs']:>8.1f}{one['touches']:>9}" if "loop_s" in one else
-                f"{'given up' if one else '':>53}")  # fmt: skip
+                f"{one['rhs']:>9}{one['event_evaluations']:>9}{one['touches']:>9}" if "loop_s" in one else
+                f"{'given up' if one else '':>63}")  # fmt: skip
         print(f"{n:>7}{ours}" + (f"{other['run_s']:>11.3f}{other['contacts']:>10.1f}" if other else ""))
 
 
