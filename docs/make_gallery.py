@@ -126,6 +126,7 @@ ENTRIES = {
         0.033,
         3.0,
     ),
+    "clearance": Entry("Clearance: a slider knocks in its guide", _published("clearance", "guided_slider_crank", False), 0.2, 0.04),
     "spatial-arm": Entry("Spatial arm: bends, twists and bounces", spatial_arm, 2.0, 0.37, 3.0),
     "four-bar": Entry("Four-bar linkage with an elastic coupler", four_bar, 1.4, 0.5, 3.0),
     "whip": Entry("Whip: six segments, large deflections", whip, 2.0, 0.75),

@@ -129,6 +129,7 @@ from pliant.model.sensor import Accelerometer, Encoder, ForceSensor, Gyro, Strai
 from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, PiecewiseLinear, PiecewiseSmooth, Prescribed
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
+from pliant.model.wear import Archard
 from pliant.results.ledger import Ledger
 from pliant.results.result import Result
 from pliant.run.inverse import inverse_dynamics
@@ -189,6 +190,7 @@ __all__ = [
     "Accelerometer",
     "AirDrag",
     "Ambrosio",
+    "Archard",
     "Auto",
     "AxialElements",
     "AxialModes",

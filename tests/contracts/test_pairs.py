@@ -11,17 +11,22 @@ from pliant.files.writer import dump_model
 from pliant.model.contact import TOUCHES, Bore, Capsule, Pin, Plane, Point, Sphere
 from registered import PAIR_EXAMPLES
 
-ENTRIES = pytest.mark.parametrize("entry", PAIRS, ids=lambda entry: " in ".join(kind.__name__ for kind in entry))
+END = "the end of a pin"  # in a bore that is longer; the example of (Pin, Bore) is the rim of a bore that is shorter
+ENTRIES = pytest.mark.parametrize(
+    "entry", [*PAIRS, END], ids=lambda entry: entry if entry == END else " in ".join(kind.__name__ for kind in entry)
+)
 LAW = pl.Hertz(stiffness=1e6)
 TURNED = pl.deg(20.0)
 STEP = 2e-5  # s between rows
 
 
-def floating(entry, law=LAW, friction=None, exchanged=False, radius=None):
+def floating(entry, law=LAW, friction=None, exchanged=False, speed=-0.9):
     """Two bodies that move and spin; the shapes are at frames away from their origins, which are turned."""
-    first, second = PAIR_EXAMPLES[entry]
+    first, second = PAIR_EXAMPLES[(Pin, Bore)] if entry == END else PAIR_EXAMPLES[entry]
+    if entry == END:
+        first, second = lambda at: Pin(at=at, radius=0.02, length=0.04), lambda at: Bore(at=at, radius=0.05, length=0.2)
     system = pl.System("meeting", gravity=(0, 0, 0))
-    one = pl.Free(position=(0.31, 0.02, 0.01), velocity=(-0.9, 0.1, 0.05), angular_velocity=(0.3, -0.4, 0.5))
+    one = pl.Free(position=(0.31, 0.02, 0.01), velocity=(speed, 0.1, 0.05), angular_velocity=(0.3, -0.4, 0.5))
     other = pl.Free(velocity=(0.2, 0.0, -0.1), angular_velocity=(-0.2, 0.3, 0.4))
     a = system.add("a", pl.RigidBody(mass=1.2, inertia=(0.02, 0.03, 0.04)), joint=one)
     b = system.add("b", pl.RigidBody(mass=0.7, inertia=(0.01, 0.02, 0.015)), joint=other)
@@ -66,7 +71,8 @@ def test_the_bodies_meet_and_the_gap_changes_as_fast_as_it_closes(entry):
     assert found.ok and len(found.contacts) > 0
     gap, closing = found.values["gap"], found.values["closing_speed"]
     slope = (gap[:-4] - 8.0 * gap[1:-3] + 8.0 * gap[3:-1] - gap[4:]) / (12.0 * STEP)
-    apart = gap > 0.0  # where no force bends the way of the bodies within a few rows
+    # where no force bends the way of the bodies within a few rows, and away from the axis of a bore, where the gap has a corner
+    apart = (gap > 0.0) & (gap < 0.95 * gap.max())
     smooth = apart[:-4] & apart[1:-3] & apart[2:-2] & apart[3:-1] & apart[4:]
     assert smooth.sum() > 200
     np.testing.assert_allclose(slope[smooth], -closing[2:-2][smooth], atol=2e-6)
@@ -111,6 +117,21 @@ def test_a_run_in_lock_step_agrees_and_a_file_gives_the_same_run(entry):
                        method=pl.DOP853(rtol=1e-10, atol=1e-12))  # fmt: skip
     assert many.ok.all()
     np.testing.assert_allclose(many["v", "a.x"].values, alone["v", "a.x"][-1], atol=1e-7)
+
+
+@ENTRIES
+def test_derivatives_of_a_run_are_the_differences_of_runs(entry):
+    """By the speed with which the bodies meet, through the contact and its friction."""
+    end, tight = 0.2, {"method": pl.DOP853(rtol=1e-11, atol=1e-13), "save": [0.0, 0.2]}
+    speed = pl.Parameter("speed", -0.9)
+    system = floating(entry, friction=pl.Ambrosio(mu=0.3, v0=1e-3, v1=1e-2), speed=speed)
+    exact = pl.sensitivities(system, end, ["speed"], **tight)
+    runs = [pl.simulate(system, end, parameters={"speed": -0.9 + h}, **tight) for h in (STEP, -STEP)]
+    assert len(runs[0].contacts) == len(runs[1].contacts) > 0
+    difference = (runs[0]["v"][-1] - runs[1]["v"][-1]) / (2.0 * STEP)
+    first = runs[0]["q"].shape[1]  # rates follow coordinates
+    found = exact.final[first : first + difference.size, 0]
+    np.testing.assert_allclose(found, difference, atol=2e-4 * np.abs(difference).max())
 
 
 def test_two_balls_exchanged_move_alike():

@@ -51,6 +51,7 @@ OTHERS: list[Any] = [
     pl.ClearanceRevolute(radius=0.01, clearance=1e-4, normal=LAW),
     pl.ClearanceSpherical(radius=0.01, clearance=1e-4, normal=LAW),
     pl.ClearancePrismatic(length=0.1, height=0.05, clearance=1e-4, normal=LAW),
+    pl.Archard(coefficient=1e-4, hardness=2e9),
     *(law(modulus=1e11, length=0.02, radius=0.01, clearance=1e-4, restitution=0.9) for law in JOURNAL_LAWS),
 ]
 

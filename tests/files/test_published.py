@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.gallery.clearance import slider_crank as worn_slider_crank
 from pliant.gallery.falling_chain import falling_chain
 from pliant.gallery.falling_chain.system import MODE_SETS
 from pliant.gallery.parallel_robot import parallel_robot
@@ -16,6 +17,12 @@ from pliant.gallery.reproduction import REPRODUCTIONS
 from pliant.gallery.slider_crank import slider_crank
 from pliant.gallery.telescopic_arm import telescopic_arm
 from pliant.gallery.tipping_arm import tipping_arm
+
+
+def clearance() -> pl.System:
+    """The slider-crank with a worn bearing."""
+    return worn_slider_crank()
+
 
 FOLDER = Path(__file__).parents[2] / "examples" / "published"
 # until when, s: past the first touch where there is one, and how far they may be apart, of the largest value: the files' shapes
@@ -26,6 +33,7 @@ RUNS: dict[Callable[[], pl.System], tuple[float, float]] = {
     tipping_arm: (0.45, 1e-8),
     parallel_robot: (0.3, 1e-8),  # its torques are a table in the file, a closed form in Python
     slider_crank: (38e-3, 1e-9),
+    clearance: (0.003, 1e-7),  # the first touches
 }
 
 

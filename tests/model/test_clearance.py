@@ -153,7 +153,140 @@ def test_a_ball_in_a_socket_hangs_a_clearance_lower():
     assert run["bob.z"][-1] == pytest.approx(-5e-4 - G / 1e6, abs=1e-9)
 
 
+def test_friction_acts_on_the_slip_of_both_surfaces():
+    """A journal of radius r and a ring of radius R, both turning about centres at rest: mu N |r w_j - (R + depth) w_b|."""
+    depth, mu = 1e-7, 0.1
+    for of_journal, of_ring in ((100.0, 0.0), (0.0, 100.0), (70.0, 30.0)):
+        system = pl.System("bearing", gravity=(0, -G))
+        ring = system.add("ring", pl.RigidBody(mass=1.0, inertia=1e-3), joint=pl.Revolute(rate=of_ring))
+        place = pl.Planar(position=(0.0, -5e-4 - depth), rate=of_journal)
+        journal = system.add("journal", pl.RigidBody(mass=1.0, inertia=1e-3), joint=place)
+        system.contact(points=pl.Pin(journal.root, 0.01), against=pl.Bore(ring.root, 0.0105), name="film",
+                       normal=pl.Linear(stiffness=G / depth, damping=0.0),
+                       friction=pl.Ambrosio(mu=mu, v0=1e-3, v1=1e-2))  # fmt: skip
+        run = pl.simulate(system, 1e-6)
+        slip = 0.01 * of_journal - (0.0105 + depth) * of_ring
+        assert run["power", "film journal.root friction"][0] == pytest.approx(-mu * G * abs(slip), rel=1e-9)
+
+
+def two_clearances(play, by_joint=True):
+    """Both ends of the rod have play, one in the tree and one in the loop."""
+    speed = 500.0
+    system = pl.System("loop", gravity=(0, -G))
+    law, rub = pl.HuGuo(stiffness=1e9, restitution=0.8), pl.Ambrosio(mu=0.05, v0=1e-3, v1=1e-2)
+    rod = pl.RigidBody(mass=0.21, inertia=2.5e-4, com=(0.06, 0), tip=(0.12, 0))
+    crank = system.add("crank", pl.RigidBody(mass=0.30, inertia=1e-4, com=(0.025, 0), tip=(0.05, 0)),
+                       joint=pl.Revolute(motion=lambda t: speed * t))  # fmt: skip
+    joint = pl.ClearanceRevolute(radius=0.01, clearance=play, normal=law, friction=rub, rate=-speed * (1.0 + 0.05 / 0.12))
+    tree = joint if by_joint else pl.Planar(rate=joint.rate)
+    rod = system.add("rod", rod, joint=tree, on=crank.tip)
+    slider = system.add("slider", pl.RigidBody(mass=0.14), joint=pl.Prismatic(displacement=0.17))
+    if not by_joint:
+        pin = pl.ClearanceRevolute(radius=0.01, clearance=play, normal=law, friction=rub)
+        system.close("big end", pin, rod.root, crank.tip)
+    system.close("pin", pl.ClearanceRevolute(radius=0.01, clearance=1.5 * play, normal=law, friction=rub), rod.tip, slider.root)
+    return system
+
+
+def test_two_clearances_in_one_loop_as_parameters_and_as_numbers():
+    """In a tree and in a loop the same equations; the exact derivatives by the clearance are the differences of runs."""
+    play, end = pl.Parameter("play", 2e-4), 0.004
+    tight = {"method": pl.DOP853(rtol=1e-11, atol=1e-14), "save": [0.0, end]}
+    system = two_clearances(play)
+    run = pl.simulate(system, end, **tight)
+    assert run.ok and run.warnings == () and {touch.pair for touch in run.contacts} <= set(system.contacts)
+    np.testing.assert_allclose(pl.simulate(two_clearances(2e-4), end, **tight)["q"][-1], run["q"][-1], rtol=1e-12)
+    looped = pl.simulate(two_clearances(play, by_joint=False), end, **tight)
+    np.testing.assert_allclose(looped["q"][-1], run["q"][-1], rtol=1e-9)
+    exact = pl.sensitivities(system, end, ["play"], **tight)
+    up, down = (pl.simulate(system, end, parameters={"play": 2e-4 + h}, **tight)["q"][-1] for h in (1e-9, -1e-9))
+    assert len(run.contacts) > 0
+    np.testing.assert_allclose(exact.final[:4, 0], ((up - down) / 2e-9)[1:], rtol=1e-5)
+
+
+def test_a_journal_that_crosses_the_centre_exactly_keeps_its_energy():
+    """e = 0 has no normal, and at every second bounce the journal is there: as between two walls."""
+    runs = []
+    for walls in (False, True):
+        system = pl.System("across", gravity=(0, 0))
+        law = pl.Hertz(stiffness=1e10)
+        joint = pl.ClearanceRevolute(radius=0.01, clearance=1e-3, velocity=(1.0, 0.0), normal=law)
+        body = system.add("b", pl.RigidBody(mass=1.0, inertia=1e-3), joint=pl.Planar(velocity=(1.0, 0.0)) if walls else joint)
+        for side in (1.0, -1.0) if walls else ():
+            wall = pl.Plane(normal=(side, 0.0), point=(-1e-3 * side, 0.0))
+            system.contact(points=body.root, against=wall, normal=law, name="left" if side > 0.0 else "right")
+        runs.append(pl.simulate(system, 0.05, method=pl.DOP853(rtol=1e-11, atol=1e-13)))
+    bore, between = runs
+    assert len(bore.contacts) == len(between.contacts) > 20 and bore.ledger.relative_error_max < 1e-8
+    assert [c.begin for c in bore.contacts] == pytest.approx([c.begin for c in between.contacts], abs=1e-9)
+
+
+def test_corners_of_a_block_follow_the_turns_of_its_frame():
+    """A guide along the y axis, written by turned frames, gives the forces of one along the x axis."""
+    gaps = []
+    for turn in (0.0, 90.0):
+        system = pl.System("guide", gravity=(0, 0))
+        block = system.add("block", pl.RigidBody(mass=1.0, inertia=1e-3), joint=pl.Planar())
+        guide = pl.ClearancePrismatic(length=0.1, height=0.04, clearance=1e-3, normal=pl.Hertz(stiffness=1e8))
+        system.close("guide", guide, block.root.turned(pl.deg(turn)), system.ground.turned(pl.deg(turn)))
+        push = (-4.0 * math.sin(pl.deg(turn)), 4.0 * math.cos(pl.deg(turn)))
+        system.force("push", block.root, (*push, 0.0))
+        gaps.append(pl.simulate(system, 0.05, save=[0.0, 0.03])["gap"])
+    np.testing.assert_allclose(gaps[1], gaps[0], atol=1e-12)
+    assert gaps[0][0] == pytest.approx([1e-3] * 4)
+
+
+def shaft(ball, against, **push):
+    system = pl.System("shaft", gravity=(0, -G, 0))
+    body = system.add("shaft", pl.RigidBody(mass=1.0, inertia=(1e-3, 1e-3, 5e-5), com=push.pop("com", (0, 0, 0))), joint=pl.Free())
+    system.contact(points=ball(body.root), against=against(system.ground), normal=pl.Linear(stiffness=1e6, damping=100.0))
+    system.force("push", body.root, (0.0, 0.0, push.get("along", 0.0)))
+    return pl.simulate(system, 0.2)
+
+
+@pytest.mark.parametrize("longer", ["pin", "bore"])
+def test_a_pin_that_leaves_its_bore_is_told(longer):
+    lengths = (0.08, 0.06) if longer == "pin" else (0.06, 0.08)
+    parts = lambda at: pl.Pin(at, 0.01, length=lengths[0]), lambda at: pl.Bore(at, 0.0101, length=lengths[1])
+    assert shaft(*parts, along=0.4).warnings == ()  # 8 mm, and either end may go 10 mm
+    told = shaft(*parts, along=5.0).warnings
+    assert len(told) == 2 and any("has moved out of its bore along the axis, by 0.09" in sentence for sentence in told)
+
+
+def test_a_pin_that_tilts_in_one_circle_is_told():
+    parts = lambda at: pl.Pin(at, 0.01), lambda at: pl.Bore(at, 0.0101)
+    assert shaft(*parts).warnings == ()
+    assert "so nothing resists its tilt; give the bore a length" in shaft(*parts, com=(0, 0, 0.05)).warnings[0]
+
+
+def flat(kind, **closed):
+    system = pl.System("flat", gravity=(0, -G))
+    body = system.add("b", pl.RigidBody(mass=1.0, inertia=1e-3), joint=pl.Planar())
+    system.close("pin", kind, body.root, system.ground, **closed)
+    return system
+
+
+PLAY = {"radius": 0.1, "clearance": 1e-3}
+HERTZ = pl.Hertz(stiffness=1e6)
+JOHNSON = pl.JohnsonJournal(modulus=1e11, length=0.01, radius=0.1, clearance=2e-3, restitution=0.9)
+PIN = pl.ClearanceRevolute(**PLAY, normal=HERTZ)
+ANY_PLAY = pl.ClearanceRevolute(radius=0.1, clearance=pl.Parameter("c", 1e-3), normal=HERTZ)
+
 WRONG = {
+    "law of another clearance": (lambda: flat(pl.ClearanceRevolute(**PLAY, normal=JOHNSON)),
+                                 "contact 'pin b.root': normal.clearance must be the difference of the radii, 0.001 m, got 0.002"),
+    "axis of a closure": (lambda: flat(PIN, axis="x"), "closure 'pin': axis must be left out for a ClearanceRevolute"),
+    "springs": (lambda: flat(PIN, by="springs", stiffness=1.0), "closure 'pin': by must be left out for a ClearanceRevolute"),
+    "start in a closure": (lambda: flat(pl.ClearanceRevolute(**PLAY, normal=HERTZ, angle=0.1)),
+                           "closure 'pin': angle of a ClearanceRevolute must be left out in a closure: both bodies start where"),
+    "three numbers": (lambda: pl.ClearanceRevolute(**PLAY, normal=HERTZ, length=0.1, position=(0, 0, 1)),
+                      r"ClearanceRevolute: position must be 2 numbers in m, got \(0, 0, 1\)"),
+    "no length": (lambda: pl.ClearanceRevolute(**PLAY, normal=HERTZ, length=0.0),
+                  "ClearanceRevolute: length must be > 0 m, got 0.0"),
+    "length as parameter": (lambda: pl.ClearanceRevolute(**PLAY, normal=HERTZ, length=pl.Parameter("l", 0.1)),
+                            "ClearanceRevolute: length must be a fixed value, not a parameter"),
+    "clearance of a run": (lambda: pl.simulate(flat(ANY_PLAY), 0.01, parameters={"c": -1e-3}),
+                           "contact 'pin b.root': points must be thinner than the Bore, of radius 0.099 m, got 0.1"),
     "no clearance": (lambda: pl.ClearanceRevolute(radius=0.1, clearance=0.0, normal=pl.Hertz(stiffness=1.0)),
                      "ClearanceRevolute: clearance must be > 0 m, got 0.0"),
     "no radius": (lambda: pl.ClearanceSpherical(radius=-1.0, clearance=1e-3, normal=pl.Hertz(stiffness=1.0)),

@@ -8,6 +8,7 @@ import pytest
 
 import pliant as pl
 from pliant.beams import beam_shapes
+from pliant.gallery.clearance.system import TURN, guided_slider_crank, ideal_slider_crank
 from pliant.gallery.ivp_test_set import andrews_squeezer, flexible_slider_crank
 from pliant.gallery.representative import REPRESENTATIVES, Representative
 from pliant.gallery.tipping_arm.spin_up import spin_up_beam
@@ -383,6 +384,12 @@ def test_rows_left_out_are_counted_and_those_across_the_plane_are_not():
     assert sentence.startswith("1 row of closure 'third' left out, for the other 3 rows hold the same")
 
 
+def test_a_loop_that_a_prescribed_crank_moves_is_no_loop_that_cannot_move():
+    """Nothing in it is free, yet all of it moves."""
+    run = pl.simulate(ideal_slider_crank(), TURN)
+    assert run.warnings == () and np.ptp(run["slider.displacement"]) == pytest.approx(0.1, rel=1e-4)
+
+
 def test_a_guide_that_holds_an_angle_is_no_loop_that_cannot_move():
     system = pl.System("slider on a guide", gravity=(0.0, -9.81))
     slider = system.add("slider", pl.RigidBody(mass=1.0, inertia=0.1), joint=pl.Planar(velocity=(1.0, 0.0)))
@@ -395,6 +402,7 @@ def test_a_guide_that_holds_an_angle_is_no_loop_that_cannot_move():
 
 GALLERY = (
     *REPRESENTATIVES,
+    Representative("guided slider-crank", guided_slider_crank, 0.1),
     Representative("squeezer", andrews_squeezer, 0.03),
     Representative("flexible slider-crank", flexible_slider_crank, 0.1),
     *(Representative(f"spin-up, {how}", partial(spin_up_beam, how), 10.0) for how in ("none", "linear", "full")),

@@ -21,6 +21,7 @@ from pliant.files.written import Data, write
 from pliant.model.contact import Capsule, ContactPair, Point
 from pliant.model.frame import Frame
 from pliant.model.system import System
+from pliant.model.wear import Archard
 
 ENDS = "ends"  # the ends of all links
 
@@ -63,6 +64,8 @@ def write_contacts(system: System) -> Data:
         data["normal"] = _write_law(Normal, f"{part}: normal", first.normal)
         if first.friction is not None:
             data["friction"] = _write_law(Friction, f"{part}: friction", first.friction)
+        if first.wear is not None:
+            data["wear"] = write(Archard, first.wear, f"{part}: wear")
         calls.setdefault(name, []).append(data)
     return {name: data[0] if len(data) == 1 else data for name, data in calls.items()}
 
@@ -80,7 +83,7 @@ def _calls(system: System) -> list[tuple[str, list[ContactPair]]]:
 
 
 def _alike(one: ContactPair, other: ContactPair) -> bool:
-    return alike((one.against, one.normal, one.friction), (other.against, other.normal, other.friction))
+    return alike(*((pair.against, pair.normal, pair.friction, pair.wear) for pair in (one, other)))
 
 
 def _name_of(system: System, pair: ContactPair) -> str:

@@ -35,7 +35,7 @@ UNITS_BY_NAME: dict[str, str] = {
     "A": "m^2", "shear_area": "m^2", "torsion_modulus": "m^3", "Iz": "m^4", "Iy": "m^4", "J": "m^4",
     "mass": "kg", "sleeve_mass": "kg", "mass_per_length": "kg/m", "density": "kg/m^3",
     "inertia": "kg m^2", "rotary_inertia": "kg m", "torsion_inertia": "kg m",
-    "E": "Pa", "G": "Pa", "modulus": "Pa", "preload": "N", "end_stiffness": "N/m",
+    "E": "Pa", "G": "Pa", "modulus": "Pa", "hardness": "Pa", "preload": "N", "end_stiffness": "N/m",
     "angle": "rad", "angles": "rad", "rate": "rad/s", "rates": "rad/s", "angular_velocity": "rad/s", "frequencies": "rad/s",
     "velocity": SPEED, "entry_floor": SPEED, "transition": SPEED, "band": SPEED, "v0": SPEED, "v1": SPEED, "v_r": SPEED,
     "v_static": SPEED, "v_kinetic": SPEED, "v_stribeck": SPEED, "v_smooth": SPEED,
@@ -45,7 +45,7 @@ UNITS_BY_NAME: dict[str, str] = {
     "save": "s", "max_seconds": "s", "period": "s", "delay": "s", "low_pass": "Hz",
     "nu": "1", "shear_factor": "1", "restitution": "1", "exponent": "1", "mu": "1", "mu_static": "1", "mu_kinetic": "1",
     "ratios": "1", "ratio": "1", "orientation": "1", "normal": "1", "axis": "1", "axes": "1", "count": "1", "elements": "1",
-    "nodes": "1", "interface": "1",
+    "nodes": "1", "interface": "1", "coefficient": "1",
     "rtol": "1", "atol": "1", "coarse": "1", "newton": "1", "max_steps": "1",
 }  # fmt: skip
 

@@ -33,6 +33,7 @@ from pliant.model.sensor import SENSORS, Encoder, ForceSensor
 from pliant.model.signal import Formula, MotionTable, Prescribed, Signal
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
+from pliant.model.wear import Archard
 from pliant.scalar import ArrayOf
 
 # The classes for laws of the user's own.
@@ -106,6 +107,7 @@ CALL_HINTS: dict[tuple[str, str], Any] = {
     ("contacts", "against"): Against,
     ("contacts", "normal"): Normal,
     ("contacts", "friction"): Friction | None,
+    ("contacts", "wear"): Archard | None,
     ("closures", "kind"): str,
     ("closures", "length"): float | PrescribedMotion | None,
     ("closures", "motion"): PrescribedMotion | Sequence[PrescribedMotion | None] | None,

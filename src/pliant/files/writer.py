@@ -41,6 +41,7 @@ from pliant.model.sampled import Sampled
 from pliant.model.segmented import SegmentedBeam
 from pliant.model.signal import Constant, Formula, PrescribedMotion, Signal
 from pliant.model.system import BODIES, PAYLOAD, Link, System
+from pliant.model.wear import WearRate
 
 
 def dump_model(system: System, run: RunSettings | None = None, parameters: Mapping[str, float] | None = None) -> str:
@@ -93,7 +94,8 @@ def _dumped(system: System, run: RunSettings | None, values: Mapping[str, float]
         "constraints": {c.name: _constraint(c) for c in given if c.wheel is None},
         "wheels": {c.wheel.name: _wheel(system, c.wheel) for c in given if c.wheel is not None},
         "events": {c.name: _event(c) for c in system.conditions.values()},
-        "states": {s.name: {"rate": _signal(f"state {s.name!r}", s.rate), "start": s.start} for s in system.own_states.values()},
+        "states": {s.name: {"rate": _signal(f"state {s.name!r}", s.rate), "start": s.start} for s in system.own_states.values()
+                   if not (isinstance(s.rate, Formula) and isinstance(s.rate.function, WearRate))},
         "sampled": {c.name: _controller(c) for c in system.controllers.values()},
         SENSORS_SECTION: {name: write_sensor(system, name, sensor) for name, sensor in system.sensors.items()},
     }  # fmt: skip

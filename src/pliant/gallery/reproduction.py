@@ -272,6 +272,7 @@ REPRODUCTIONS: dict[str, Callable[..., Summary]] = {
     "telescopic-arm": study("telescopic_arm.study"),
     "parallel-robot": study("parallel_robot.study"),
     "slider-crank": study("slider_crank.study"),
+    "clearance": study("clearance.study"),
 }
 
 # One line of description for each.
@@ -281,4 +282,5 @@ ABOUT: dict[str, str] = {
     "telescopic-arm": "an elastic arm slides out of its sleeve, forward and inverse (Korayem, Shafei, Dehkordi)",
     "parallel-robot": "a planar 3RRR robot, its loops closed in both ways (Raoofian, Taghvaeipour, Kamali 2017)",
     "slider-crank": "a flexible connecting rod, and a slider that hits a ball (Ebrahimi, Nouri, Salahshoor)",
+    "clearance": "slider-cranks with a worn bearing, and with play in the guide (Flores and co-workers, since 2004)",
 }

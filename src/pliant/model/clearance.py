@@ -5,15 +5,16 @@ In a tree the body moves freely, in the plane or in space, and in both cases sha
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from dataclasses import KW_ONLY, dataclass, fields
+from typing import Any, ClassVar
 
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.check import Axis, Vector
-from pliant.model.contact import Against, Bore, Pin, Plane, Point, Socket, Sphere, Touching
+from pliant.model.contact import Against, Bore, Pin, Plane, Point, Socket, Sphere, Touching, moved_within
 from pliant.model.frame import Frame
 from pliant.model.joint import Free, Joint, Planar
+from pliant.model.wear import Archard
 from pliant.scalar import Numbers
 
 ContactOf = tuple[list[Touching], Against]
@@ -21,11 +22,14 @@ ContactOf = tuple[list[Touching], Against]
 
 @dataclass(frozen=True, kw_only=True)
 class ClearanceJoint:
-    """Two bodies whose surfaces are `clearance` apart; normal: a law of contact, friction: another one, or None."""
+    """Two bodies whose surfaces are `clearance` apart; normal, friction, wear: laws, as of any contact."""
+
+    STARTS: ClassVar[tuple[str, ...]] = ()  # fields that say how a body starts that is added on this joint
 
     clearance: float  # m: difference of the radii, or distance on each side of a slide
     normal: Any
     friction: Any = None
+    wear: Archard | None = None
 
     def __post_init__(self) -> None:
         part = type(self).__name__
@@ -35,6 +39,19 @@ class ClearanceJoint:
     def carrier(self) -> Joint:
         """The joint of a tree in whose place this one stands, starting where the ideal joint would."""
         raise NotImplementedError
+
+    def check_closure(self, part: str, given: dict[str, Any]) -> None:
+        """Refuse what would have no effect in a closure: its bodies start where their own joints say.
+
+        given: arguments of `System.close` that differ from their defaults.
+        """
+        for name, value in given.items():
+            raise ModelError.of(part, name, f"must be left out for a {type(self).__name__}, which is a contact", value)
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name in self.STARTS and value != field.default:
+                rule = f"of a {type(self).__name__} must be left out in a closure: both bodies start where their joints put them"
+                raise ModelError.of(part, field.name, rule, value)
 
     def contacts(self, inner: Frame, outer: Frame) -> list[ContactOf]:
         """Shapes of the inner body, and what of the outer body they touch."""
@@ -48,6 +65,8 @@ class ClearanceRevolute(ClearanceJoint):
     length: of the bearing, in space, where both rims hold a pin that may tilt; without it, the pin stays parallel to its bore.
     """
 
+    STARTS = ("angle", "rate", "position", "velocity")
+
     _: KW_ONLY
     radius: float  # of the journal, m
     length: float | None = None  # m
@@ -58,16 +77,25 @@ class ClearanceRevolute(ClearanceJoint):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "radius", check.positive("ClearanceRevolute", "radius", self.radius, "m"))
+        part = "ClearanceRevolute"
+        object.__setattr__(self, "radius", check.positive(part, "radius", self.radius, "m"))
+        for name, unit in (("angle", "rad"), ("rate", "rad/s")):
+            object.__setattr__(self, name, check.number(part, name, getattr(self, name), unit))
+        for name, unit in (("position", "m"), ("velocity", "m/s")):
+            object.__setattr__(self, name, check.numbers(part, name, getattr(self, name), 2, unit))
+        if self.length is None:
+            return
+        check.structural(part, "length", self.length)
+        object.__setattr__(self, "length", check.positive(part, "length", self.length, "m"))
+        if self.angle != 0.0:
+            raise ModelError.of(part, "angle", "must be 0 if the joint has a length (turn the frame it stands on)", self.angle)
 
     @property
     def carrier(self) -> Joint:
         if self.length is None:
             return Planar(position=self.position, velocity=self.velocity, angle=self.angle, rate=self.rate)
-        if any(check.number("ClearanceRevolute", "angle", x) != 0.0 for x in (self.angle,)):
-            raise ModelError.of("ClearanceRevolute", "angle", "must be 0 in space (turn the frame it stands on)", self.angle)
-        flat = ((*self.position, 0.0), (*self.velocity, 0.0))
-        return Free(position=flat[0][:3], velocity=flat[1][:3], angular_velocity=(0.0, 0.0, self.rate))
+        spin = (0.0, 0.0, self.rate)
+        return Free(position=(*self.position, 0.0), velocity=(*self.velocity, 0.0), angular_velocity=spin)
 
     def contacts(self, inner: Frame, outer: Frame) -> list[ContactOf]:
         return [([Pin(at=inner, radius=self.radius)], Bore(at=outer, radius=self.radius + self.clearance, length=self.length))]
@@ -76,6 +104,8 @@ class ClearanceRevolute(ClearanceJoint):
 @dataclass(frozen=True)
 class ClearanceSpherical(ClearanceJoint):
     """A ball in a socket; the ball is that of the body added, or of frame a of a closure."""
+
+    STARTS = ("orientation", "angular_velocity")
 
     _: KW_ONLY
     radius: float  # of the ball, m
@@ -101,6 +131,8 @@ class ClearancePrismatic(ClearanceJoint):
     length, height: of the block, whose middle is the body's own frame (or frame a of a closure).
     """
 
+    STARTS = ("displacement", "speed")
+
     _: KW_ONLY
     length: float  # m
     height: float  # m
@@ -119,7 +151,8 @@ class ClearancePrismatic(ClearanceJoint):
     def contacts(self, inner: Frame, outer: Frame) -> list[ContactOf]:
         found: list[ContactOf] = []
         for side in (1.0, -1.0):
-            corners = [Point(inner.moved((0.5 * end * self.length, 0.5 * side * self.height, 0.0))) for end in (1.0, -1.0)]
+            places: list[Vector] = [(0.5 * end * self.length, 0.5 * side * self.height, 0.0) for end in (1.0, -1.0)]
+            corners = [Point(moved_within(inner, place)) for place in places]
             wall: Vector = (0.0, side * (0.5 * self.height + self.clearance), 0.0)
             normal: Axis = (0.0, -side, 0.0)
             found.append(([*corners], Plane(normal=normal, point=wall, on=outer)))

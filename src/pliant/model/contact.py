@@ -11,7 +11,9 @@ from pliant.model import check
 from pliant.model.check import Axis, Vector
 from pliant.model.frame import GROUND, Frame
 from pliant.model.friction_law import BristleLaw, FrictionLaw
+from pliant.model.journal_law import JournalLaw
 from pliant.model.normal_law import NormalLaw
+from pliant.model.wear import Archard
 from pliant.scalar import Numbers, cos, sin
 
 
@@ -52,7 +54,7 @@ class Capsule:
 
     def ends(self) -> tuple[Sphere, Sphere]:
         """The two round ends, which represent the capsule in contact with a plane."""
-        return Sphere(self.at, self.radius), Sphere(_along_x(self.at, self.length), self.radius)
+        return Sphere(self.at, self.radius), Sphere(moved_within(self.at, (self.length, 0.0, 0.0)), self.radius)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,6 +137,7 @@ TOUCHES: dict[type, tuple[type, ...]] = {
 TOUCHED: tuple[type, ...] = tuple(dict.fromkeys(other for others in TOUCHES.values() for other in others))
 
 HOLLOW = (Bore, Socket)  # shapes around what they touch
+SAME_PLAY = 1e-9  # of the radius: lengths that differ by less were meant to be the same
 
 Touching = Point | Sphere | Capsule | Pin
 Against = Plane | Point | Sphere | Bore | Socket
@@ -153,6 +156,18 @@ class ContactPair:
     normal: NormalLaw
     friction: FrictionLaw | BristleLaw | None
     station: float = 0.0  # m, along the axis of the shorter of a pin and its bore: where this pair is
+    wear: Archard | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.against, HOLLOW):
+            return
+        part, play = f"contact {self.name!r}", self.against.radius - self.radius
+        if not play > 0.0:
+            rule = f"must be thinner than the {type(self.against).__name__}, of radius {self.against.radius!r} m"
+            raise ModelError.of(part, "points", rule, self.radius)
+        known = self.normal.clearance if isinstance(self.normal, JournalLaw) else play
+        if not abs(known - play) <= SAME_PLAY * self.against.radius:
+            raise ModelError.of(part, "normal.clearance", f"must be the difference of the radii, {play:.6g} m", known)
 
     @property
     def radius(self) -> float:
@@ -223,12 +238,16 @@ def place_name(frame: Frame) -> str:
     return f"{frame.body}{station}{moved}"
 
 
-def _along_x(frame: Frame, length: float) -> Frame:
-    """The frame moved along its own x axis, which its turns may have rotated."""
-    step: Vector = (length, 0.0, 0.0)
+def moved_within(frame: Frame, step: Vector) -> Frame:
+    """The frame moved along its own axes, which its turns may have rotated."""
+    return frame.moved(on_body(frame, step))
+
+
+def on_body(frame: Frame, direction: Vector) -> Vector:
+    """A direction in the axes of a frame, in the axes that it has before its turns."""
     for axis, angle in reversed(frame.turns):
-        step = _rotate(axis, angle, step)
-    return frame.moved(step)
+        direction = _rotate(axis, angle, direction)
+    return direction
 
 
 def _rotate(axis: Vector, angle: float, v: Vector) -> Vector:

@@ -21,7 +21,7 @@ from pliant.model.closure import (
     closure,
     closure_tolerance,
 )
-from pliant.model.contact import HOLLOW, TOUCHED, Against, ContactPair, Plane, any_of, touching_parts
+from pliant.model.contact import TOUCHED, Against, ContactPair, Plane, any_of, touching_parts
 from pliant.model.cut_joint import CutJoint
 from pliant.model.driven_by import efforts_of, first_row, interpolation_error
 from pliant.model.force import DIRECTIONS, EXPRESSED, Condition, Drive, PointForce, PointMoment
@@ -33,7 +33,7 @@ from pliant.model.joint_friction import Frictions, JointFriction
 from pliant.model.modes import CHOSEN, ElementModes, carrying
 from pliant.model.motor import COMMAND, Motor, MotorDrive, rates_of
 from pliant.model.new_sensor import NewSensor
-from pliant.model.normal_law import check_impulsive, normal_law
+from pliant.model.normal_law import Impulsive, check_impulsive, normal_law
 from pliant.model.own_state import OwnState
 from pliant.model.parameter import Parameter, expression_of
 from pliant.model.play import Backlash
@@ -46,6 +46,7 @@ from pliant.model.sensor import Sensor
 from pliant.model.signal import Constant, Formula, PrescribedMotion, Signal, signal
 from pliant.model.strut import Strut, strut_force
 from pliant.model.telescopic import TelescopicBeam
+from pliant.model.wear import WEAR, Archard, WearRate
 from pliant.results import rich_display
 from pliant.results.result import Result
 from pliant.results.shown_units import ShownUnits, shown_number, shown_unit
@@ -407,12 +408,14 @@ class System:
         against: Against,
         normal: Any,
         friction: Any = None,
+        wear: Archard | None = None,
         name: str = "contact",
     ) -> list[str]:
         """Add contact between shapes (frames, Points, Spheres, Capsules, Pins) and a Plane, Sphere, Point, Bore or Socket.
 
         normal: a law such as HuGuo(...), or a function of (depth, rate, entry_speed). friction: a law, a function of (slip
-        speed, normal force), or None. Returns the names of the contact pairs, one per shape: "contact arm.tip".
+        speed, normal force), or None. wear: a law that gives the volume worn away by each pair, the state "contact arm.tip wear".
+        Returns the names of the contact pairs, one per shape: "contact arm.tip".
         """
         part = f"contact {name!r}"
         check.instance(part, "name", name, str, "a string")
@@ -424,11 +427,15 @@ class System:
             rule = "must not be DryFriction, which is a law for joints (for contacts that stick, use Karnopp)"
             raise ModelError.of(part, "friction", rule, slip)
         check_impulsive(part, law, slip)
+        if wear is not None:
+            check.instance(part, "wear", wear, Archard, "Archard(...)")
+            if isinstance(law, Impulsive):
+                raise ModelError.of(part, "wear", "must be left out of impulsive contacts, whose impulses act in no time", wear)
         added = []
         for shape in points if isinstance(points, (list, tuple)) else [points]:
             for place, ball, station in touching_parts(part, shape, against):
                 end = "" if station == 0.0 else ".low" if station < 0.0 else ".high"
-                pair = ContactPair(f"{name} {self._place_name(ball.at, place)}{end}", ball, against, law, slip, station)
+                pair = ContactPair(f"{name} {self._place_name(ball.at, place)}{end}", ball, against, law, slip, station, wear)
                 self._add_pair(part, pair)
                 added.append(pair.name)
         if not added:
@@ -438,7 +445,7 @@ class System:
     def _touch(self, name: str, joint: ClearanceJoint, inner: Frame, outer: Frame) -> None:
         """The contacts that stand for a joint with clearance."""
         for shapes, against in joint.contacts(inner, outer):
-            self.contact(points=shapes, against=against, normal=joint.normal, friction=joint.friction, name=name)
+            self.contact(points=shapes, against=against, normal=joint.normal, friction=joint.friction, wear=joint.wear, name=name)
 
     def close(
         self,
@@ -466,17 +473,20 @@ class System:
         makes coordinate a, or the origin of frame a in the axes of b, follow `motion`, one or more functions of t; a slider may
         follow a motion along its axis, and the length of a distance closure may be one. friction: JointFriction that acts between
         the frames of a point, spherical, revolute, prismatic, slider or cylindrical closure and is pressed by its reaction.
-        stiffness, damping: of penalty springs, N/m and N s/m (N m/rad and N m s/rad for angles).
+        stiffness, damping: of penalty springs, N/m and N s/m (N m/rad and N m s/rad for angles). Instead of a kind, a joint with
+        clearance such as ClearanceRevolute(...), which takes none of these: its pin is at a, its bearing at b.
         """
         part = f"closure {name!r}"
         self._check_new_name(name)
+        ways = {"by": by, "stiffness": stiffness, "damping": damping, "friction": friction}
+        own = {"axis": axis, "other_axis": other_axis, "length": length, "ratio": ratio, "motion": motion, "backlash": backlash}
         if isinstance(kind, ClearanceJoint):
+            usual = {"by": MULTIPLIERS, "damping": 0.0, "axis": "z", "other_axis": "z"}
+            kind.check_closure(part, {field: value for field, value in (ways | own).items() if value != usual.get(field)})
             self._check_held_frames(part, a, b)
             assert isinstance(a, Frame) and isinstance(b, Frame)
             self._touch(name, kind, a, b)
             return
-        ways = {"by": by, "stiffness": stiffness, "damping": damping, "friction": friction}
-        own = {"axis": axis, "other_axis": other_axis, "length": length, "ratio": ratio, "motion": motion, "backlash": backlash}
         made = closure(kind, name, a, b, ways, own)
         if made.coordinates:
             self._check_held_coordinates(part, made)
@@ -742,12 +752,11 @@ class System:
             self._check_frame(part, "points" if frame is pair.frames[0] else "against", frame)
         if pair.frames[0].body == pair.frames[1].body:
             raise ModelError.of(part, "points", "must be on a different body from the shape they touch", pair.frames[0].body)
-        if isinstance(pair.against, HOLLOW) and not pair.radius < pair.against.radius:
-            rule = f"must be thinner than the {type(pair.against).__name__}, of radius {pair.against.radius!r} m"
-            raise ModelError.of(part, "points", rule, pair.radius)
         if pair.name in self.contacts:
             raise ModelError.of(part, "points", "must form pairs with unique names (give this contact its own name)", pair.name)
         self.contacts[pair.name] = pair
+        if pair.wear is not None:
+            self.states[pair.name + WEAR] = OwnState(pair.name + WEAR, Formula(WearRate(pair.name)))
 
     def _place_name(self, frame: Frame, place: str) -> str:
         """The name of a frame in tables: "arm.root", "arm.tip" or "arm.nose" if it is a named one of its body, else `place`."""

@@ -8,12 +8,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from pliant.integrate.methods.method import RK4
-from pliant.model.contact import ContactPair
+from pliant.model.contact import Bore, ContactPair, Pin, held_length, on_body
 from pliant.model.coordinate_pair import Pair
+from pliant.model.frame import GROUND, Frame
 from pliant.model.journal_law import JournalLaw
 from pliant.model.normal_law import FixedHuntCrossley, HysteresisLaw, Impulsive, PowerLaw
 from pliant.results.contacts import ContactRecord
-from pliant.run.evidence import Evidence
+from pliant.run.evidence import Evidence, Floats
 
 DEEP = 1e-2  # of the energy at hand: what a contact may store at the start; a mechanism at rest on it stores far less
 PRESSED = 3.0  # weights of the mechanism: force allowed on a contact at the start; at rest it carries one weight
@@ -22,6 +23,7 @@ OFF = 0.05  # allowed difference between delivered and requested restitution
 STABLE = 2.78  # the longest stable step of RK4 on x' = -x
 HERTZ = 1.5  # the exponent of round bodies
 SPEEDS = 201  # closing speeds at which the peak of a damped force is sought
+PARALLEL = 1e-3  # rad: tilt of a pin without a length in a bore without one
 SHALLOW = 0.1  # of the radius: up to this depth Hertz's parabola approximates the sphere, with a force error of about 2 %
 
 
@@ -140,6 +142,68 @@ def journals(evidence: Evidence) -> Iterator[str]:
                 f"{type(law).__name__} is known up to {most:.3g} N only, {law.deepest:.3g} m deep; beyond it the run goes on along "
                 "a straight line"
             )
+
+
+def bearings(evidence: Evidence) -> Iterator[str]:
+    """Warn of a pin that has left its bore, or that tilts though only one circle of it is known."""
+    for slots in evidence.traced.pairs:
+        pair = slots.pair
+        if not isinstance(pair, ContactPair) or not isinstance(pair.ball, Pin) or not isinstance(pair.against, Bore):
+            continue
+        pin, bore = pair.ball, pair.against
+        along_pin, along_bore = _world_axis(evidence, pin), _world_axis(evidence, bore)
+        if held_length(pin, bore) is None:
+            tilt = np.linalg.norm(np.cross(along_pin, along_bore), axis=1)
+            if not tilt.max() <= PARALLEL:
+                yield (
+                    f"contact {pair.name!r}: the pin is {tilt.max():.3g} rad off the direction of its bore, but neither has a "
+                    "length, so nothing resists its tilt; give the bore a length, so that its two rims hold the pin"
+                )
+        elif pin.length is not None and bore.length is not None:
+            longer, along = (pin, along_pin) if pin.length > bore.length else (bore, along_bore)
+            way = np.abs(np.sum(along * (_contact_points(evidence, pair) - _origin(evidence, longer.at)), axis=1))
+            half = 0.5 * max(pin.length, bore.length)
+            if way.max() > half * (1.0 + ROUND_OFF) and longer.at.station is None:
+                yield (
+                    f"contact {pair.name!r}: the pin has moved out of its bore along the axis, by {way.max() - half:.3g} m; the "
+                    "contact acts as if both went on there: hold the pin along its axis, or stop the run by an event"
+                )
+
+
+def _world_axis(evidence: Evidence, shape: Pin | Bore) -> Floats:
+    """(row, axis): the direction of a pin or a bore; an elastic body's own slope is left out."""
+    return _turned(evidence, shape.at.body, np.array(on_body(shape.at, shape.axis)))  # type: ignore[arg-type]
+
+
+def _origin(evidence: Evidence, frame: Frame) -> Floats:
+    """(row, axis): the origin of a frame of a rigid body."""
+    offset = _turned(evidence, frame.body, np.array(frame.offset))
+    if frame.body == GROUND:
+        return offset
+    return _observed(evidence, "root_position")[:, 3 * _body(evidence, frame.body) :][:, :3] + offset
+
+
+def _contact_points(evidence: Evidence, pair: Pair) -> Floats:
+    number = [slots.pair.name for slots in evidence.traced.pairs].index(pair.name)
+    return _observed(evidence, "contact_point")[:, 3 * number :][:, :3]
+
+
+def _turned(evidence: Evidence, body: str, direction: Floats) -> Floats:
+    """(row, axis): a direction of a body, in world axes."""
+    if body == GROUND:
+        return direction[np.newaxis]
+    orientation = _observed(evidence, "orientation")[:, 4 * _body(evidence, body) :][:, :4]
+    w, vector = orientation[:, :1], orientation[:, 1:]
+    twice = 2.0 * np.cross(vector, direction)
+    return np.asarray(direction + w * twice + np.cross(vector, twice))
+
+
+def _body(evidence: Evidence, name: str) -> int:
+    return evidence.traced.columns["body"].index(name)
+
+
+def _observed(evidence: Evidence, quantity: str) -> Floats:
+    return evidence.observed[:, evidence.traced.layout.observed[quantity]]
 
 
 def _deepest(law: PowerLaw, touch: ContactRecord) -> float:

@@ -24,7 +24,7 @@ from pliant.run.bending_warnings import (
     stretching,
     unyielding,
 )
-from pliant.run.contact_warnings import deep_start, impulses, indentation, journals, let_go_by_steps, restitution
+from pliant.run.contact_warnings import bearings, deep_start, impulses, indentation, journals, let_go_by_steps, restitution
 from pliant.run.evidence import Evidence, LastingState, Rows
 from pliant.run.joint_warnings import shared_loads, unloaded
 from pliant.run.number_warnings import idle_controllers, unusual, unusual_numbers
@@ -77,6 +77,7 @@ WARNINGS: tuple[Warning, ...] = (
     let_go_by_steps,
     indentation,
     journals,
+    bearings,
     shared_loads,
     unloaded,
     energy_given,

@@ -15,9 +15,10 @@ from pliant.dynamics.closures import FormulaAt, PrescribedValues, rows
 from pliant.dynamics.kinematics import place_pose, poses
 from pliant.dynamics.retraction import retract
 from pliant.dynamics.sparse import LeastChange, least_change
-from pliant.dynamics.tree import Tree
+from pliant.dynamics.tree import ROOT, Tree
 from pliant.errors import SolveError
 from pliant.model.closure import Closure, FormulaClosure
+from pliant.model.frame import GROUND, Frame
 from pliant.model.joint import BALL, ROTATION
 
 Floats = NDArray[np.float64]
@@ -86,6 +87,7 @@ class _Look:
         q_column, q = tracer.symbols("q", len(tree.positions))
         v_column, v = tracer.symbols("v", len(tree.rates))
         step_column, step = tracer.symbols("step", len(tree.rates))
+        self.tree = tree
         self.found = rows(tree, closures, q, v, tracer, prescribed, formula)
         self.owners = [closures[owner] for owner in self.found.owners]
         self.of_speeds = [k for k, owner in enumerate(self.owners) if isinstance(owner, FormulaClosure) and owner.nonholonomic]
@@ -394,11 +396,27 @@ def _stuck_loops(look: _Look, seen: _Seen) -> tuple[str, ...]:
     for coordinates, coupled in _groups([seen.whole[k] for k in fixed]):
         group = [fixed[row] for row in coupled]
         whole = all(look.joint_of.get(k, coordinates) <= coordinates for k in coordinates)
-        if whole and len(group) >= len(coordinates) == look.rank(seen, group):
+        if (
+            whole
+            and not any(_driven(look.tree, look.owners[k]) for k in group)
+            and len(group) >= len(coordinates) == look.rank(seen, group)
+        ):
             names = ", ".join(repr(name) for name in dict.fromkeys(look.owners[k].name for k in group))
             sentence = f"closure {names} leaves the loop that it closes 0 degrees of freedom: its {len(coordinates)} coordinates"
             said.append(f"{sentence} stay where they are, whatever drives them")
     return tuple(said)
+
+
+def _driven(tree: Tree, closure: Closure) -> bool:
+    """Whether a prescribed coordinate moves one of the frames that a closure connects."""
+    ends = [frame.body for frame in (closure.a, closure.b) if isinstance(frame, Frame) and frame.body != GROUND]
+    numbers = [tree.index(body) for body in ends]
+    for number in numbers:
+        node = tree.nodes[number]
+        if node.link.prescribed:
+            return True
+        numbers += [node.parent] if node.parent != ROOT else []
+    return False
 
 
 def _groups(rows: Sequence[dict[int, float]]) -> list[tuple[set[int], list[int]]]:

@@ -22,12 +22,14 @@ from pliant.dynamics.tree import Tree
 from pliant.errors import ModelError
 from pliant.integrate.memory.run_record import CUTS, TURNS
 from pliant.model.closure import FormulaClosure
+from pliant.model.contact import ContactPair
 from pliant.model.coordinate_pair import Pair, all_pairs
 from pliant.model.motor import COMMAND, MotorDrive
 from pliant.model.parameter import evaluated, expression_of
 from pliant.model.sensor import UNFILTERED
 from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, PiecewiseSmooth, Prescribed, Signal
 from pliant.model.system import System
+from pliant.model.wear import WEARS
 from pliant.scalar import Numbers, called, maximum, minimum
 from pliant.trace.formulas import NamedScalars
 from pliant.trace.inputs import TracedInputs
@@ -183,6 +185,7 @@ class Signals:
         told = {f"{drive.name}.{COMMAND}": partial(self._command, drive) for drive in self.system.motors.values()}
         for channel in self.system.channels:
             told |= {channel: partial(self.reading, channel, part), channel + UNFILTERED: partial(self.measured, channel, part)}
+        told |= {pair.name + WEARS: partial(self.wearing, pair, part) for pair in self.system.contacts.values() if pair.wear}
         return (NamedScalars("q", q, own, later=told, world=world, part=part), NamedScalars("v", v, later=later, part=part))
 
     def _command(self, drive: MotorDrive) -> Scalar:
@@ -236,6 +239,10 @@ class Signals:
     def contact_force(self, pair: str, part: str, name: str) -> tuple[Scalar, Vec]:
         """(normal force, friction in world axes) of a contact pair."""
         raise self._too_early(part, name)
+
+    def wearing(self, pair: ContactPair, part: str) -> Scalar:
+        """The rate at which a contact pair wears, m^3/s."""
+        raise self._too_early(part, f"{pair.name}{WEARS}")
 
     @staticmethod
     def _too_early(part: str, name: str) -> ModelError:

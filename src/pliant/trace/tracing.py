@@ -48,6 +48,7 @@ from pliant.errors import ModelError, SolveError
 from pliant.model import check
 from pliant.model.beam import Beam
 from pliant.model.closure import Closure, FormulaClosure
+from pliant.model.contact import ContactPair
 from pliant.model.signal import Formula, Prescribed
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
@@ -391,6 +392,13 @@ class Trace(Signals):
             return super().contact_force(pair, part, name)
         contact = self.contacts[[own.name for own in self.pairs].index(pair)]
         return contact.force, contact.friction_vector
+
+    def wearing(self, pair: ContactPair, part: str) -> Scalar:
+        if not self.accelerated:
+            return super().wearing(pair, part)
+        contact = self.contacts[[own.name for own in self.pairs].index(pair.name)]
+        assert pair.wear is not None
+        return pair.wear.rate(contact.force, contact.kinematics.speed)
 
     def _solve_friction(self) -> None:
         self.rubbers = self._rubbers(self.rubbing, self.forward, self.applied.outer, self.closures)
