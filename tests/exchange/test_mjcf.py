@@ -186,7 +186,8 @@ def test_attached_models_are_read_as_safely_as_included_files(tmp_path):
     part = '<mujoco model="part"><worldbody><body name="b"><joint/><geom size=".1" rgba="1 0 0 1"/></body></worldbody></mujoco>'
     (tmp_path / "part.xml").write_text(part)
     text = """<mujoco><asset><model name="part" file="part.xml"/></asset>
-      <worldbody><body name="a"><joint/><geom size=".1"/><attach model="part" body="b" prefix="its "/></body></worldbody></mujoco>"""
+      <worldbody><body name="a"><joint/><geom size=".1"/><attach model="part" body="b" prefix="its "/></body>
+      </worldbody></mujoco>"""
     robot = read(tmp_path, text)
     assert list(robot.links) == ["a", "its b"] and robot.unused == ("worldbody body geom rgba: line 1",)
     (tmp_path / "part.xml").write_text(f"<!DOCTYPE a>{part}")
