@@ -23,6 +23,8 @@ from pliant.exchange.mjcf import read_mjcf
 from pliant.exchange.target import write_c
 from pliant.exchange.urdf import read_urdf
 from pliant.files import dump_model, load_model, loads_model
+from pliant.fem.body import modal_body
+from pliant.fem.elements import FiniteElements
 from pliant.integrate.methods.method import (
     DOP853,
     ODE23,
@@ -85,6 +87,7 @@ from pliant.model.journal_law import (
     contact_modulus,
 )
 from pliant.model.material import ALUMINIUM, STEEL, Material
+from pliant.model.modal import ModalBody
 from pliant.model.modes import (
     AxialElements,
     AxialModes,
@@ -227,6 +230,7 @@ __all__ = [
     "Experiment",
     "ExtremesOf",
     "FibreOutline",
+    "FiniteElements",
     "Fit",
     "FixedHuntCrossley",
     "Flores",
@@ -263,6 +267,7 @@ __all__ = [
     "LiuJournal",
     "LuGre",
     "Material",
+    "ModalBody",
     "ModalDamping",
     "ModelError",
     "Modes",
@@ -366,6 +371,7 @@ __all__ = [
     "log",
     "maximum",
     "minimum",
+    "modal_body",
     "noisy",
     "open_sweep",
     "optimise",

@@ -30,6 +30,7 @@ from pliant.model.friction_law import DryFriction, friction_law
 from pliant.model.inverse_problem import InverseProblem
 from pliant.model.joint import BALL, ROTATION, TRANSLATION, Joint, Weld
 from pliant.model.joint_friction import Frictions, JointFriction
+from pliant.model.modal import ModalBody
 from pliant.model.modes import CHOSEN, ElementModes, carrying
 from pliant.model.motor import COMMAND, Motor, MotorDrive, rates_of
 from pliant.model.new_sensor import NewSensor
@@ -51,7 +52,7 @@ from pliant.results.result import Result
 from pliant.results.shown_units import ShownUnits, shown_number, shown_unit
 from pliant.scalar import ArrayOf, Numbers
 
-BODIES: dict[str, type[Body]] = {"beam": Beam, "telescopic": TelescopicBeam, "rigid": RigidBody}
+BODIES: dict[str, type[Body]] = {"beam": Beam, "telescopic": TelescopicBeam, "rigid": RigidBody, "modal_body": ModalBody}
 PAYLOAD = " payload"  # suffix that makes a payload's name from its beam's name
 MOST_NAMED = 5  # beams listed by name on one line; more are counted
 DEEPEST_INDENT = 150  # characters of indentation in a printed tree; deeper bodies are not indented further
@@ -230,7 +231,7 @@ class System:
             return handle
         if isinstance(body, SegmentedBeam):
             return self._add_segments(name, body, joint, on, initial or initial_rates)
-        check.instance(part, "body", body, tuple(BODIES.values()), "a Beam, a TelescopicBeam or a RigidBody")
+        check.instance(part, "body", body, tuple(BODIES.values()), "a Beam, a TelescopicBeam, a ModalBody or a RigidBody")
         check.instance(part, "joint", joint, Joint, "a joint such as Revolute()")
         place = on if on is not None else self.ground
         self._check_frame(part, "on", place)
