@@ -11,6 +11,7 @@ from pliant.analysis.operation_counts import count_operations
 from pliant.analysis.plausibility import implausible
 from pliant.analysis.report import Largest, Report, report
 from pliant.analysis.section_forces import section_forces
+from pliant.analysis.solid_stresses import solid_stresses
 from pliant.analysis.stresses import stresses
 from pliant.beams.gibbs_appell import GibbsAppellIntegrals, gibbs_appell_integrals
 from pliant.ensemble.ensemble import ensemble
@@ -391,6 +392,7 @@ __all__ = [
     "simulate",
     "sin",
     "sinh",
+    "solid_stresses",
     "sqrt",
     "start",
     "stresses",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from pliant.errors import ModelError
@@ -41,6 +43,8 @@ def write_fields(value: Any, part: str = "", leaving: Collection[str] = ()) -> D
 def write(hint: Any, value: Any, part: str) -> Any:
     if isinstance(value, bool):
         return write_truth(value)
+    if hint is Path:
+        return os.fspath(value)
     if isinstance(value, (Formula, Prescribed)):
         return write_function(part, value)
     if isinstance(value, ParsedFormula):
