@@ -23,9 +23,9 @@ from pliant.exchange.fmu import write_fmu
 from pliant.exchange.mjcf import read_mjcf
 from pliant.exchange.target import write_c
 from pliant.exchange.urdf import read_urdf
-from pliant.files import dump_model, load_model, loads_model
 from pliant.fem.body import modal_body
 from pliant.fem.elements import FiniteElements
+from pliant.files import dump_model, load_model, loads_model
 from pliant.integrate.methods.method import (
     DOP853,
     ODE23,

@@ -28,7 +28,9 @@ def solid_stresses(result: Result, body: str, system: AnySystem | None = None) -
 
     check.instance("solid_stresses", "result", result, Result, "a Result")
     given = system_of(result, "solid_stresses") if system is None else mechanism_of(system, "solid_stresses")
-    known = {name: link.body for name, link in given.links.items() if isinstance(link.body, ModalBody) and link.body.model.stress.size}
+    known = {
+        name: link.body for name, link in given.links.items() if isinstance(link.body, ModalBody) and link.body.model.stress.size
+    }
     if body not in known:
         rule = f"must be one of the finite-element bodies with stresses, {list(known)}{check.did_you_mean(body, known)}"
         raise ModelError.of("solid_stresses", "body", rule, body)

@@ -26,6 +26,7 @@ Floats = NDArray[np.float64]
 
 PART = "modal_body"
 REGIONS, INVARIANTS = ("rigid", "average"), ("consistent", "lumped")
+ORTHOGONAL = 1e-8  # of two modal stiffnesses: shapes are orthogonal, and less is round-off of large entries that cancel
 ROUND_OFF = 1e-12  # of a shape's largest displacement: less is a zero of symmetry
 
 
@@ -68,7 +69,9 @@ def modal_body(
     return ModalBody(reduced_model(elements, ends[0].position, shapes, [*ends[1:], *more], invariants), damping, payload)
 
 
-def reduced_model(elements: FiniteElements, origin: Floats, shapes: Floats, frames: list[Interface], invariants: str) -> ReducedModel:
+def reduced_model(
+    elements: FiniteElements, origin: Floats, shapes: Floats, frames: list[Interface], invariants: str
+) -> ReducedModel:
     """The arrays of a body with these shapes of all degrees of freedom, each scaled to a largest displacement of one."""
     moves = shapes.reshape(len(elements.nodes), elements.per_node, -1)[:, :3]
     largest = np.abs(moves).max(axis=(0, 1))
@@ -79,7 +82,9 @@ def reduced_model(elements: FiniteElements, origin: Floats, shapes: Floats, fram
     found = with_stiffening(integrals(elements, origin, shapes, invariants == "lumped"), elements, shapes, names)
     stiffness = shapes.T @ (elements.stiffness @ shapes)
     size = np.sqrt(np.diag(stiffness))
-    stiffness = np.where(np.abs(stiffness) > 1e-8 * np.outer(size, size), 0.5 * (stiffness + stiffness.T), 0.0)  # they are orthogonal
+    stiffness = np.where(
+        np.abs(stiffness) > 1e-8 * np.outer(size, size), 0.5 * (stiffness + stiffness.T), 0.0
+    )  # they are orthogonal
     read = [_read(one, shapes) for one in frames]
     turns = nodal_turns(elements, shapes)
     more = {} if elements.stress is None else {
@@ -109,4 +114,6 @@ def _read(one: Interface, shapes: Floats) -> tuple[Floats, Floats]:
 
 def _interfaces(elements: FiniteElements, given: Any, field: str) -> list[Interface]:
     named = check.mapping(PART, field, given)
-    return [interface(PART, f"{field}[{name!r}]", elements, nodes, check.identifier(PART, field, name)) for name, nodes in named.items()]
+    return [
+        interface(PART, f"{field}[{name!r}]", elements, nodes, check.identifier(PART, field, name)) for name, nodes in named.items()
+    ]

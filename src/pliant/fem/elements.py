@@ -120,7 +120,9 @@ class FiniteElements:
         if difference.nnz and np.max(np.abs(difference.data)) > SYMMETRIC * np.max(np.abs(matrix.data)):
             k = int(np.argmax(np.abs(difference.data)))
             i, j = int(difference.row[k]), int(difference.col[k])
-            raise ModelError.of(PART, f"{name}[{i}, {j}]", f"must equal {name}[{j}, {i}] = {matrix[j, i]:.10g}", float(matrix[i, j]))
+            raise ModelError.of(
+                PART, f"{name}[{i}, {j}]", f"must equal {name}[{j}, {i}] = {matrix[j, i]:.10g}", float(matrix[i, j])
+            )
         return sparse.csr_array(0.5 * (matrix + matrix.T))
 
     def _check_diagonals(self) -> None:

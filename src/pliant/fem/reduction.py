@@ -1,7 +1,7 @@
 """Shapes of a finite-element body in the frame of its root: static shapes of its interfaces and natural shapes.
 
 Statics of a free body held by its interfaces, B x = d, are solved with K + w B0^T B0, which is regular: B0 reads the root's motion.
-Craig and Bampton 1968; free-free shapes with attachment shapes of the self-equilibrated loads at the interfaces: Craig and Chang 1977.
+Craig and Bampton 1968; free shapes with attachment shapes of self-equilibrated loads at the interfaces: Craig and Chang 1977.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ PART = "modal_body"
 DEPENDENT = 1e-10  # modal mass left by the other shapes, as a fraction of its own: less is round-off of a shape they contain
 NO_PIVOT = 1e-11  # of the stiffness of its degree of freedom: less is round-off of a mechanism without stiffness
 FIRST_TRY = 12  # natural shapes first sought below a frequency; doubled until one is above it
+SYMMETRIC = {"SymmetricMode": True}  # SuperLU then orders for the pattern of A + A^T, and keeps the diagonal
 SPARE = 40  # vectors of Lanczos's method beyond twice the shapes sought
 
 
@@ -71,7 +72,7 @@ class Problem:
 def _factored(problem: Problem, matrix: Any) -> Any:
     """Its LU factors; a mechanism without stiffness is refused, with the degree of freedom where it shows."""
     try:
-        factors = splu(sparse.csc_matrix(matrix), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+        factors = splu(sparse.csc_matrix(matrix), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=SYMMETRIC)
     except RuntimeError:
         k = int(np.argmin(np.abs(matrix.diagonal())))
         raise _without_stiffness(problem, k, 0.0) from None
@@ -110,10 +111,7 @@ class Held:
 def reduced_shapes(problem: Problem, reduction: Reduction) -> Floats:
     """Shapes that vanish at the root's frame, orthogonal by mass and stiffness, lowest frequency first, largest displacement 1."""
     held = problem.statics()
-    if isinstance(reduction, FreeModes):
-        found = _free(problem, held, reduction)
-    else:
-        found = _fixed(problem, held, reduction)
+    found = _free(problem, held, reduction) if isinstance(reduction, FreeModes) else _fixed(problem, held, reduction)
     found -= problem.rigid @ (problem.reads[0] @ found)
     return _orthogonal(problem, found)
 
@@ -164,7 +162,9 @@ def _natural(problem: Problem, reduction: Reduction, inverse: Any, shift: float,
         try:
             squares, shapes = eigsh(problem.stiffness, number, problem.mass, shift, OPinv=operator, v0=start, ncv=vectors, tol=0.0)
         except ArpackError as trouble:
-            raise ModelError(f"{PART}: natural shapes cannot be found ({trouble}); the mass matrix must be positive semidefinite") from None
+            raise ModelError(
+                f"{PART}: natural shapes cannot be found ({trouble}); the mass matrix must be positive semidefinite"
+            ) from None
         order = np.argsort(squares)
         return squares[order], shapes[:, order]
 

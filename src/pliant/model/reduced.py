@@ -1,7 +1,7 @@
 """A reduced finite-element model: the shapes of a body at its nodes and the integrals by which they enter the equations.
 
-Positions are measured from the root frame, in the axes of the mesh. Shapes vanish at the root frame, and so do their rotations: the
-frame moves as the root does. Field 0 is the position of the undeformed body, field j the shape of mode j; after the modes follow the
+Positions are measured from the root frame, in the axes of the mesh. Shapes and their rotations vanish at the root frame,
+which moves as the root does. Field 0 is the position of the undeformed body, field j the shape of mode j; after the modes follow the
 fields of geometric stiffening, of weight 1/2 z^T S z.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -97,12 +98,12 @@ class ReducedModel:
         """From a .npz file."""
         part = f"ModalBody: {path}"
         try:
-            with np.load(path, allow_pickle=False) as held:
+            with Path(path).open("rb") as opened, np.load(opened, allow_pickle=False) as held:
                 arrays = {name: held[name] for name in held.files}
-        except (OSError, ValueError, zipfile.BadZipFile, EOFError) as trouble:
+        except (OSError, ValueError, AttributeError, zipfile.BadZipFile, EOFError, zlib.error) as trouble:  # AttributeError: a .npy
             raise ModelError(f"{part}: cannot be read as a .npz file of a modal body: {trouble}") from None
-        if int(arrays.get("format", 0)) != FORMAT:
-            raise ModelError.of(part, "format", f"must be {FORMAT}", arrays.get("format"))
+        if (found := np.ravel(arrays.get("format", 0)).tolist()) != [FORMAT]:
+            raise ModelError.of(part, "format", f"must be {FORMAT}", found[0] if found else None)
         return cls.of(part, arrays, str(path))
 
     def save(self, path: str | Path) -> None:
@@ -113,7 +114,9 @@ class ReducedModel:
     def __fspath__(self) -> str:
         """The file it came from, as a model file names it."""
         if not self.file:
-            raise ModelError("ModalBody: must be saved before a model file can name it: body.save('arm.npz'), then ModalBody('arm.npz')")
+            raise ModelError(
+                "ModalBody: must be saved before a model file can name it: body.save('arm.npz'), then ModalBody('arm.npz')"
+            )
         return self.file
 
     @property
@@ -148,13 +151,13 @@ class ReducedModel:
             own = getattr(self, name)
             worst = np.unravel_index(np.argmax(np.abs(own - own.T)), own.shape) if own.size else (0, 0)
             if own.size and abs(own - own.T)[worst] > 1e-9 * np.max(np.abs(own)):
-                raise ModelError.of(part, f"{name}[{worst[0]}, {worst[1]}]", f"must equal {own.T[worst]}", own[worst])
+                raise ModelError.of(part, f"{name}[{worst[0]}, {worst[1]}]", f"must equal {own.T[worst]}", float(own[worst]))
         modal = self.pair[1 : 1 + self.modes, 1 : 1 + self.modes]
         for name, matrix in (("modal mass", modal), ("stiffness", self.stiffness)):
             if matrix.size and np.min(np.linalg.eigvalsh(matrix)) <= 0.0:
-                raise ModelError.of(part, name, "must be positive definite", np.linalg.eigvalsh(matrix)[0])
+                raise ModelError.of(part, name, "must be positive definite", float(np.linalg.eigvalsh(matrix)[0]))
         if self.triangles.size and not 0 <= self.triangles.min() <= self.triangles.max() < len(self.nodes):
-            raise ModelError.of(part, "triangles", f"must name nodes 0 to {len(self.nodes) - 1}", self.triangles.max())
+            raise ModelError.of(part, "triangles", f"must name nodes 0 to {len(self.nodes) - 1}", int(self.triangles.max()))
 
 
 def _array(part: str, name: str, given: Mapping[str, Any], known: dict[str, int]) -> Array:
@@ -173,8 +176,6 @@ def _array(part: str, name: str, given: Mapping[str, Any], known: dict[str, int]
         raise ModelError.of(part, name, f"must have the shape ({sizes})", array.shape)
     if name not in TEXT and not np.all(np.isfinite(array)):
         entry = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
-        raise ModelError.of(part, f"{name}{list(entry)}", "must be a finite number", array[entry])
+        raise ModelError.of(part, f"{name}{list(entry)}", "must be a finite number", float(array[entry]))
     array.setflags(write=False)
     return array
-
-

@@ -123,7 +123,9 @@ def _points(values: Any) -> Floats:
 def _body(plain: dict[str, Any]) -> BodyDrawing:
     fields = tuple(Field(tuple(f["coordinates"]), _points(f["shape"]), _points(f["bow"])) for f in plain["fields"])
     lines, triangles = (tuple(map(tuple, plain.get(name, ()))) for name in ("lines", "triangles"))
-    return BodyDrawing(plain["name"], plain["kind"], _points(plain["rest"]), lines, fields, plain["joint"], tuple(plain["on"]), triangles)
+    return BodyDrawing(
+        plain["name"], plain["kind"], _points(plain["rest"]), lines, fields, plain["joint"], tuple(plain["on"]), triangles
+    )
 
 
 def _contact(plain: dict[str, Any]) -> ContactDrawing:

@@ -30,8 +30,8 @@ def turning(evidence: Rows) -> Iterator[str]:
         k = int(np.argmax(np.where(np.isfinite(turned), turned, -1.0)))
         if turned[k] > TURN:
             yield (
-                f"body {node.name!r} turns by {turned[k]:.2g} rad at a node at t = {times[k]:.6g} s; finite-element bodies are linear, "
-                f"valid up to {TURN:g} rad; join several bodies by pl.Weld"
+                f"body {node.name!r} turns by {turned[k]:.2g} rad at a node at t = {times[k]:.6g} s; finite-element bodies are "
+                f"linear, valid up to {TURN:g} rad; join several bodies by pl.Weld"
             )
 
 
@@ -52,6 +52,6 @@ def spinning(evidence: Rows) -> Iterator[str]:
             row = int(np.nanargmax(speed))
             yield (
                 f"body {node.name!r} turns at {speed[row]:.3g} rad/s at t = {times[row]:.6g} s, faster than its first frequency, "
-                f"{lowest:.3g} rad/s with a clamped root: without geometric stiffness rotation only softens it; give `geometric` to "
-                "its FiniteElements"
+                f"{lowest:.3g} rad/s with a clamped root: without geometric stiffness rotation only softens it; give `geometric` "
+                "to its FiniteElements"
             )

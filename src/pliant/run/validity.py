@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pliant.model.modal import ModalBody
 from pliant.run.accounts import energy_balance, energy_given
 from pliant.run.beam_limits import UniformBeamLimits, limits_of
-from pliant.model.modal import ModalBody
 from pliant.run.bending_warnings import (
     compression,
     deflection,
@@ -90,7 +90,14 @@ WARNINGS: tuple[Warning, ...] = (
 
 OfRows = Callable[[Rows], Iterable[str]]
 OF_ROWS: tuple[OfRows, ...] = (free_root, left_out, deflection, slope, turning)  # also for states that were not integrated
-OF_STATE: tuple[OfRows, ...] = (unyielding, compression, rotation, stretching, spinning, *OF_ROWS)  # of equilibria and linearisations
+OF_STATE: tuple[OfRows, ...] = (
+    unyielding,
+    compression,
+    rotation,
+    stretching,
+    spinning,
+    *OF_ROWS,
+)  # of equilibria and linearisations
 
 
 # about rows and the hardest contacts of a run, whatever its energies

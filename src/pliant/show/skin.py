@@ -11,7 +11,7 @@ SHARP = 0.77  # cosine of the angle between two faces, 40 degrees: flatter edges
 
 
 def edges(points: Floats, triangles: NDArray[np.int64]) -> list[tuple[int, ...]]:
-    """Edges of one triangle only, or between triangles at an angle: pairs of points, joined to lines where one leads on to the next."""
+    """Edges of one triangle only, or between triangles at an angle, as lines through their points."""
     a, b, c = (points[triangles[:, k]] for k in range(3))
     normals = np.cross(b - a, c - a)
     normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
