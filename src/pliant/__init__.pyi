@@ -18,9 +18,12 @@ from pliant.ensemble.ensemble import ensemble
 from pliant.ensemble.keep import ExtremesOf, ValuesAt
 from pliant.equations import equations
 from pliant.errors import ModelError, PliantError, SolveError, StepError, UnknownNameError
+from pliant.exchange.calculix import read_calculix
 from pliant.exchange.elastic_link import elastic_link
 from pliant.exchange.fmu import write_fmu
 from pliant.exchange.mjcf import read_mjcf
+from pliant.exchange.nastran import read_nastran
+from pliant.exchange.skfem_elements import skfem_elements
 from pliant.exchange.target import write_c
 from pliant.exchange.urdf import read_urdf
 from pliant.fem.body import modal_body
@@ -381,7 +384,9 @@ __all__ = [
     "player",
     "plot",
     "quantise",
+    "read_calculix",
     "read_mjcf",
+    "read_nastran",
     "read_urdf",
     "report",
     "saturate",
@@ -392,6 +397,7 @@ __all__ = [
     "simulate",
     "sin",
     "sinh",
+    "skfem_elements",
     "solid_stresses",
     "sqrt",
     "start",

@@ -31,7 +31,7 @@ class FiniteElements:
     The degrees of freedom are node by node: x, y, z of node 0, then of node 1; with 6 per node, its small rotations about x, y, z
     after them. triangles: the skin, by node numbers. stress: a matrix that gives xx, yy, zz, yz, xz, xy at each of the
     stress_points, one after the other, from all degrees of freedom. geometric: geometric stiffness matrices by what loads the body
-    (see `pl.modal_body`).
+    (see `pl.modal_body`). numbers: of the nodes in their file; sets: nodes by the names of a file's sets.
     """
 
     mass: Any  # kg
@@ -41,6 +41,8 @@ class FiniteElements:
     stress: Any = None  # Pa/m
     stress_points: Any = ()  # m
     geometric: Mapping[Any, Any] = field(default_factory=dict)
+    numbers: Any = ()
+    sets: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         nodes = np.array(self.nodes, dtype=np.float64)
@@ -62,6 +64,14 @@ class FiniteElements:
         wanted = (6 * len(self.stress_points), self.size)
         if self.stress is not None and self.stress.shape != wanted:
             raise ModelError.of(PART, "stress", f"must have the shape {wanted}, six rows per stress point", self.stress.shape)
+
+    def numbered(self, numbers: Any) -> NDArray[np.int64]:
+        """The nodes with these numbers in their file."""
+        known = {int(number): k for k, number in enumerate(self.numbers)}
+        missing = [int(number) for number in np.ravel(numbers) if int(number) not in known]
+        if missing:
+            raise ModelError.of(PART, "numbers", "must be numbers of nodes of the file", missing[0])
+        return np.array([known[int(number)] for number in np.ravel(numbers)])
 
     @property
     def size(self) -> int:

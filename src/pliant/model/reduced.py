@@ -1,7 +1,7 @@
 """A reduced finite-element model: the shapes of a body at its nodes and the integrals by which they enter the equations.
 
-Positions are measured from the root frame, in the axes of the mesh. Shapes and their rotations vanish at the root frame,
-which moves as the root does. Field 0 is the position of the undeformed body, field j the shape of mode j; after the modes follow the
+Positions are measured from the root frame, in the axes of the mesh. Shapes and their rotations vanish at the root frame, which
+moves as the root does. Field 0 is the position of the undeformed body, field j the shape of mode j; after the modes follow the
 fields of geometric stiffening, of weight 1/2 z^T S z.
 """
 
