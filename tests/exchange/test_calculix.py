@@ -26,12 +26,20 @@ def written(folder, box, half=True, **changed):
     lines += ["*Element, type=C3D8, elset=SOLID"]
     lines += [f"{k + 1}, " + ", ".join(map(str, number[cell])) for k, cell in enumerate(cells)]
     lines += ["*NSET, NSET=Left", *(f"{number[k]}," for k in bricks.end(box, 0.0))]
-    lines += ["*NSET, NSET=RIGHT, GENERATE", f"{number[12]}, {number[15]}, 3", "*STEP", "*FREQUENCY, SOLVER=MATRIXSTORAGE", "*END STEP"]
+    lines += [
+        "*NSET, NSET=RIGHT, GENERATE",
+        f"{number[12]}, {number[15]}, 3",
+        "*STEP",
+        "*FREQUENCY, SOLVER=MATRIXSTORAGE",
+        "*END STEP",
+    ]
     files = {"inp": "\n".join(lines), "dof": "\n".join(f"{number[k // 3]}.{k % 3 + 1}" for k in order)}
     for suffix, matrix in (("sti", box.stiffness), ("mas", box.mass)):
         entries = matrix[order][:, order].tocoo()
         entries = sparse.tril(entries).tocoo() if half else entries
-        files[suffix] = "\n".join(f"{i + 1} {j + 1} {x:.17e}" for i, j, x in zip(entries.row, entries.col, entries.data, strict=True))
+        files[suffix] = "\n".join(
+            f"{i + 1} {j + 1} {x:.17e}" for i, j, x in zip(entries.row, entries.col, entries.data, strict=True)
+        )
     for suffix, text in {**files, **changed}.items():
         (folder / f"box.{suffix}").write_text(text)
     return folder / "box.inp"
@@ -56,7 +64,10 @@ def test_wrong_files_are_named(tmp_path, box):
     path = written(tmp_path, box)
     dofs = (tmp_path / "box.dof").read_text().split()
     for changed, words in (
-        ({"dof": "\n".join(sorted(dofs)[1:])}, r"box.dof must have three unknowns at every node, without supports; node \d+ has fewer"),
+        (
+            {"dof": "\n".join(sorted(dofs)[1:])},
+            r"box.dof must have three unknowns at every node, without supports; node \d+ has fewer",
+        ),
         ({"dof": "\n".join(f"{line}4" for line in dofs)}, "must name a node and a direction 1, 2 or 3 on every line"),
         ({"sti": "1 1 x"}, r"box.sti: must hold rows, columns and values"),
         ({"sti": "1 99 1.0"}, r"box.sti must have rows and columns 1 to 48, got 99"),

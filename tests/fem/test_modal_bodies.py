@@ -120,7 +120,7 @@ def _statics(mesh, tied, force, moment):
 
 @pytest.mark.parametrize("invariants", ["consistent", "lumped"])
 def test_kinetic_energy_and_momenta_are_those_of_the_moving_mesh(mesh, invariants):
-    """Velocities of all nodes, times the mass matrix: independent of every integral."""
+    """Velocities of all nodes, times the mass matrix: independent of every integral, of which those below 1e-11 count as zero."""
     if invariants == "lumped":  # so that both are exact for this mesh
         mesh = replace(mesh, mass=sparse.diags_array(mesh.mass.sum(axis=1)))
     body = pl.modal_body(mesh, ends(mesh), pl.CraigBampton(3), invariants=invariants)
@@ -131,10 +131,10 @@ def test_kinetic_energy_and_momenta_are_those_of_the_moving_mesh(mesh, invariant
     place = model.nodes + model.shapes @ z
     moving = velocity + np.cross(omega, place) + model.shapes @ rates
     carried = (mesh.mass @ moving.ravel()).reshape(-1, 3)
-    assert shape.kinetic_energy(tuple(omega), tuple(velocity)) == pytest.approx(0.5 * np.sum(moving * carried), rel=1e-12)
+    assert shape.kinetic_energy(tuple(omega), tuple(velocity)) == pytest.approx(0.5 * np.sum(moving * carried), rel=1e-10)
     angular, linear = shape.momentum(tuple(omega), tuple(velocity))
-    assert linear == pytest.approx(carried.sum(axis=0), rel=1e-11)
-    assert angular == pytest.approx(np.cross(place, carried).sum(axis=0), rel=1e-11)
+    assert linear == pytest.approx(carried.sum(axis=0), rel=1e-10)
+    assert angular == pytest.approx(np.cross(place, carried).sum(axis=0), rel=1e-10)
 
 
 def test_a_spinning_body_keeps_its_energy_and_momenta(mesh):
@@ -159,12 +159,13 @@ def pendulum(body, formulation="articulated", t_end=0.05):
 
 
 def test_all_formulations_agree(mesh):
-    body = pl.modal_body(mesh, ends(mesh), pl.CraigBampton(1), damping=[pl.ModalDamping(0.02), pl.Rayleigh(alpha=0.3, beta=1e-6)])
+    damping, (root, tip) = [pl.ModalDamping(0.02), pl.Rayleigh(alpha=0.3, beta=1e-6)], ends(mesh).values()
+    body = pl.modal_body(mesh, {"root": root}, pl.CraigBampton(3), frames={"tip": tip}, damping=damping)
     reference = pendulum(body)
     size = np.abs(reference["q"][-1]).max()
     for formulation in ("gibbs_appell", "lagrange", "gibbs", "denoc", "augmented"):
         result = pendulum(body, formulation)
-        for name in ("arm.mode1", "arm.mode7"):
+        for name in ("arm.mode1", "arm.mode3"):
             assert result[name][-1] == pytest.approx(reference[name][-1], abs=1e-8 * size), formulation
     unaccounted = reference.ledger.balance_error
     assert np.abs(unaccounted).max() < 1e-8 * np.ptp(reference["kinetic"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -105,15 +105,10 @@ def _remembered(model: ModelBody) -> Integrated:
 
 
 def _integrate(model: ModelBody) -> Integrated:
-    if isinstance(model, RigidBody):
-        return Integrated(model, rigid_body(model.mass, tuple(model.com), model.inertia))  # type: ignore[arg-type]
-    if isinstance(model, TelescopicBeam):
-        return Integrated(model, TelescopicBody(model, unit_shapes(model)))
-    if isinstance(model, ModalBody):
-        return Integrated(model, modal_dynamics(model))
-    assert isinstance(model, Beam)  # checked when added
-    shapes = beam_shapes(model)
-    return Integrated(model, _beam_body(model, shapes), shapes)
+    if isinstance(model, Beam):
+        shapes = beam_shapes(model)
+        return Integrated(model, _beam_body(model, shapes), shapes)
+    return Integrated(model, DYNAMICS[type(model)](model))
 
 
 def rigid_body(mass: Scalar, com: Vec, inertia: Mat) -> BeamBody:
@@ -128,6 +123,14 @@ def rigid_body(mass: Scalar, com: Vec, inertia: Mat) -> BeamBody:
         pair=((trace(second),),),
     )
     return BeamBody(fields, modes=0)
+
+
+# The dynamics of each class of bodies, from the model's own object; beams have shapes, too.
+DYNAMICS: dict[type, Callable[[Any], Body]] = {
+    RigidBody: lambda model: rigid_body(model.mass, tuple(model.com), model.inertia),
+    TelescopicBeam: lambda model: TelescopicBody(model, unit_shapes(model)),
+    ModalBody: modal_dynamics,
+}
 
 
 def _beam_body(beam: Beam, shapes: Shapes) -> BeamBody:

@@ -19,6 +19,7 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh, splu
 from pliant.errors import ModelError
 from pliant.fem.elements import FiniteElements
 from pliant.fem.interfaces import Interface
+from pliant.fem.ordering import dissection
 from pliant.model.reduction import CraigBampton, FreeModes, Reduction
 
 Floats = NDArray[np.float64]
@@ -27,8 +28,8 @@ PART = "modal_body"
 DEPENDENT = 1e-10  # modal mass left by the other shapes, as a fraction of its own: less is round-off of a shape they contain
 NO_PIVOT = 1e-11  # of the stiffness of its degree of freedom: less is round-off of a mechanism without stiffness
 FIRST_TRY = 12  # natural shapes first sought below a frequency; doubled until one is above it
-SYMMETRIC = {"SymmetricMode": True}  # SuperLU then orders for the pattern of A + A^T, and keeps the diagonal
-SPARE = 40  # vectors of Lanczos's method beyond twice the shapes sought
+SYMMETRIC = {"SymmetricMode": True}  # SuperLU then keeps the diagonal
+SPARE = 16  # vectors of Lanczos's method beyond twice the shapes sought
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +59,16 @@ class Problem:
         return found
 
     @cached_property
+    def order(self) -> NDArray[np.int64]:
+        """The unknowns in an order in which factors fill in little; motions of rigid interfaces come last."""
+        spread = sparse.csc_array(self.spread)
+        free = spread.shape[1] - (0 if spread.shape[0] == spread.shape[1] else sum(len(one) for one in self.reads))
+        owner = spread.indices[spread.indptr[:free]] // self.elements.per_node
+        place = np.empty(len(self.elements.nodes), dtype=np.int64)
+        place[dissection(self.elements.nodes, self.elements.neighbours)] = np.arange(len(place))
+        return np.concatenate([np.argsort(place[owner], kind="stable"), np.arange(free, spread.shape[1])])
+
+    @cached_property
     def reads(self) -> list[Floats]:
         """B of every interface: (6 or 3, unknowns) each."""
         return [np.asarray((one.reads @ self.spread).todense()) for one in self.interfaces]
@@ -69,20 +80,33 @@ class Problem:
         return Held(self, _factored(self, regular))
 
 
-def _factored(problem: Problem, matrix: Any) -> Any:
-    """Its LU factors; a mechanism without stiffness is refused, with the degree of freedom where it shows."""
+@dataclass(frozen=True, eq=False)
+class Factors:
+    """LU factors of a symmetric matrix, in an order of its rows."""
+
+    order: NDArray[np.int64]
+    factors: Any
+
+    def solve(self, loads: Floats) -> Floats:
+        found = np.empty_like(loads)
+        found[self.order] = self.factors.solve(np.ascontiguousarray(loads[self.order]))
+        return found
+
+
+def _factored(problem: Problem, matrix: Any) -> Factors:
+    """The factors of a matrix; a mechanism without stiffness is refused, with the degree of freedom where it shows."""
+    order = problem.order
+    ordered = sparse.csc_matrix(matrix[order][:, order])
     try:
-        factors = splu(sparse.csc_matrix(matrix), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=SYMMETRIC)
+        factors = splu(ordered, permc_spec="NATURAL", diag_pivot_thresh=0.0, options=SYMMETRIC)
     except RuntimeError:
-        k = int(np.argmin(np.abs(matrix.diagonal())))
-        raise _without_stiffness(problem, k, 0.0) from None
-    pivots = np.abs(factors.U.diagonal())
-    order = np.argsort(factors.perm_c)
-    share = pivots / np.abs(matrix.diagonal())[order]
+        raise _without_stiffness(problem, int(np.argmin(np.abs(matrix.diagonal()))), 0.0) from None
+    rows = np.argsort(factors.perm_c)
+    share = np.abs(factors.U.diagonal()) / np.abs(ordered.diagonal())[rows]
     worst = int(np.argmin(share))
     if share[worst] < NO_PIVOT:
-        raise _without_stiffness(problem, int(order[worst]), float(share[worst]))
-    return factors
+        raise _without_stiffness(problem, int(order[rows[worst]]), float(share[worst]))
+    return Factors(order, factors)
 
 
 def _without_stiffness(problem: Problem, unknown: int, share: float) -> ModelError:
@@ -97,12 +121,12 @@ class Held:
     """Statics of the body with some interfaces held."""
 
     problem: Problem
-    factors: Any
+    factors: Factors
 
     def solve(self, loads: Floats, held: Floats, motions: Floats | None = None) -> Floats:
         """x of K x = loads + held^T forces, with held x = motions (zero by default)."""
-        flexible = self.factors.solve(np.ascontiguousarray(held.T))
-        free = self.factors.solve(np.ascontiguousarray(loads))
+        flexible = self.factors.solve(held.T)
+        free = self.factors.solve(loads)
         wanted = 0.0 if motions is None else motions
         forces = np.linalg.solve(held @ flexible, wanted - held @ free)
         return np.asarray(free + flexible @ forces)
@@ -122,7 +146,7 @@ def _fixed(problem: Problem, held: Held, reduction: CraigBampton) -> Floats:
     moving = len(every) - 6
     motions = np.concatenate([np.zeros((6, moving)), np.eye(moving)])
     static = held.solve(np.zeros((every.shape[1], moving)), every, motions) if moving else np.zeros((every.shape[1], 0))
-    flexible = held.factors.solve(np.ascontiguousarray(every.T))
+    flexible = held.factors.solve(every.T)
     solid = np.linalg.inv(every @ flexible)
 
     def inverse(load: Floats) -> Floats:
@@ -169,7 +193,7 @@ def _natural(problem: Problem, reduction: Reduction, inverse: Any, shift: float,
         return squares[order], shapes[:, order]
 
     if reduction.highest is None:
-        number = reduction.modes or 0
+        number = reduction.count
         if number > most:
             raise ModelError.of(PART, "reduction.modes", f"must be <= {most}, the shapes of this mesh", number)
         return lowest(number)[1] if number else np.zeros((count, 0))

@@ -82,7 +82,7 @@ class ReducedModel:
     def of(cls, part: str, given: Mapping[str, Any], file: str = "") -> ReducedModel:
         """From arrays by name, checked: their shapes agree, and their numbers are finite."""
         known: dict[str, int] = {}
-        clean = {name: _array(part, name, given, known) for name in SHAPES if name not in OPTIONAL}
+        clean: dict[str, Any] = {name: _array(part, name, given, known) for name in SHAPES if name not in OPTIONAL}
         known["f"] = known.get("f", 0)
         known.setdefault("s", known["f"] - 1 - known["m"])
         clean |= {name: _array(part, name, given, known) for name in OPTIONAL}
@@ -109,7 +109,8 @@ class ReducedModel:
     def save(self, path: str | Path) -> None:
         """As a .npz file; the file appears complete or not at all."""
         with atomic_write(path) as draft, draft.open("wb") as opened:
-            np.savez_compressed(opened, format=FORMAT, **{name: np.asarray(getattr(self, name)) for name in SHAPES})
+            arrays: dict[str, Any] = {name: np.asarray(getattr(self, name)) for name in SHAPES}
+            np.savez_compressed(opened, format=FORMAT, **arrays)
 
     def __fspath__(self) -> str:
         """The file it came from, as a model file names it."""

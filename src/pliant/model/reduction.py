@@ -30,6 +30,11 @@ class CraigBampton:
         if self.modes == 0 and self.interface == ():
             raise ModelError.of("CraigBampton", "modes", "must be at least 1 when the interface is empty", self.modes)
 
+    @property
+    def count(self) -> int:
+        """How many natural shapes are asked for, if they are not asked for by a frequency."""
+        return self.modes or 0
+
     def nodes_of(self, elements: int) -> tuple[int, ...]:
         """The interface nodes of a mesh with this number of elements."""
         return (0, elements) if self.interface is None else self.interface
@@ -49,6 +54,11 @@ class FreeModes:
         _check_size("FreeModes", self)
         if self.modes is not None:
             check.count("FreeModes", "modes", self.modes)
+
+    @property
+    def count(self) -> int:
+        """How many natural shapes are asked for, if they are not asked for by a frequency."""
+        return self.modes or 0
 
 
 Reduction = CraigBampton | FreeModes

@@ -10,8 +10,9 @@ closed, contacts remain touching, and clamped parts keep their angles.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +47,7 @@ FLAT = 1e-6  # fraction of a body's size: how far points may lie off a line or a
 def draw(system: System, tree: Tree) -> Drawing:
     """The drawing of a System."""
     numbers = {GROUND_NAME: GROUND, **{node.name: k for k, node in enumerate(tree.nodes)}}
-    parts = [_part_drawing(node) for node in tree.nodes]
+    parts = [DRAWINGS[type(node.link.body)](node, node.link.body) for node in tree.nodes]
     library = _Library({name: body.shapes for name, body in tree.bodies.items() if body.shapes is not None})
     ground = _Points()
     spots = _Spots(numbers, parts, ground)
@@ -277,16 +278,9 @@ def _solid_bow(rest: Floats, shape: Floats, held: _Held) -> Floats:
 PartDrawing = RigidDrawing | BeamDrawing | TelescopicDrawing | ModalDrawing
 
 
-def _part_drawing(node: Node) -> PartDrawing:
-    body = node.link.body
-    if isinstance(body, Beam):
-        return BeamDrawing(node, body)
-    if isinstance(body, TelescopicBeam):
-        return TelescopicDrawing(node, body)
-    if isinstance(body, ModalBody):
-        return ModalDrawing(node, body)
-    assert isinstance(body, RigidBody)  # checked when added
-    return RigidDrawing(node, body)
+DRAWINGS: dict[type, Callable[[Node, Any], PartDrawing]] = {
+    Beam: BeamDrawing, TelescopicBeam: TelescopicDrawing, RigidBody: RigidDrawing, ModalBody: ModalDrawing,
+}  # fmt: skip
 
 
 class _Spots:
