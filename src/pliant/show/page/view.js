@@ -75,6 +75,15 @@ class Camera {
   }
 }
 
+/** The pieces of a line between its points. */
+const pieces = line => line.slice(1).map((point, k) => [line[k], point]);
+
+/** A colour with so much of the first and the rest of the second, both as #rrggbb. */
+function mixed(first, second, share) {
+  const channel = (text, k) => parseInt(text.slice(1 + 2 * k, 3 + 2 * k), 16);
+  return `rgb(${[0, 1, 2].map(k => Math.round(share * channel(first, k) + (1 - share) * channel(second, k))).join(",")})`;
+}
+
 class View {
   constructor(canvas, run, mechanism) {
     this.canvas = canvas; this.run = run; this.mechanism = mechanism;
@@ -203,7 +212,7 @@ class View {
     const strokes = [];
     this.run.bodies.forEach((body, k) => {
       if (body.skin.length) this.skin(k, body, strokes);
-      for (const line of body.lines) {
+      for (const line of body.skin.length ? body.lines.flatMap(pieces) : body.lines) {
         const of = points => line.map(n => points.subarray(3 * n, 3 * n + 3));
         const points = of(this.mechanism.points[k]);
         const depth = points.reduce((sum, p) => sum + this.camera.project(p)[2], 0) / points.length;
@@ -238,14 +247,12 @@ class View {
     }
   }
 
-  /** A face, lighter where it looks at the eye; its edge closes the seam to the next one. */
+  /** A face, lighter where it looks at the eye; its own edge closes the seam to the next one. */
   face(points, colour, shade) {
     const pen = this.pen;
     this.path(points, true);
-    pen.fillStyle = pen.strokeStyle = this.colours.paper; pen.lineWidth = 0.7;
+    pen.fillStyle = pen.strokeStyle = mixed(colour, this.colours.paper, 0.85 - 0.55 * shade); pen.lineWidth = 0.7;
     pen.fill(); pen.stroke();
-    pen.globalAlpha = 0.85 - 0.55 * shade; pen.fillStyle = pen.strokeStyle = colour;
-    pen.fill(); pen.globalAlpha = 1;
   }
 
   /** A line whose colour follows the stress along it, on an edge that shows it on any paper. */
@@ -262,8 +269,7 @@ class View {
   stressColour(value) {
     const { map, largest } = this.run.stress, at = Math.min(Math.max(value / largest, 0), 1) * (map.length - 1);
     const low = Math.min(Math.floor(at), map.length - 2), part = at - low;
-    const channel = (text, k) => parseInt(text.slice(1 + 2 * k, 3 + 2 * k), 16);
-    return `rgb(${[0, 1, 2].map(k => Math.round((1 - part) * channel(map[low], k) + part * channel(map[low + 1], k))).join(",")})`;
+    return mixed(map[low + 1], map[low], part);
   }
 
   /** What the colours of stress mean, from none to the largest of the run. */
