@@ -506,3 +506,25 @@ def test_bodies_that_leave_linear_theory_are_named(mesh):
     words = "\n".join(pl.simulate(system, 0.2).warnings)
     assert "body 'arm' turns by" in words and "valid up to 0.3 rad" in words
     assert "faster than its first frequency" in words
+
+
+def test_a_system_names_its_nodes_and_frames(mesh):
+    body = pl.modal_body(mesh, ends(mesh), pl.CraigBampton(0))
+    system = pl.System("named", gravity=(0, 0))
+    arm = system.add("arm", body, joint=pl.Revolute())
+    system.force("push", arm.at(12), (1.0, 0.0))
+    system.force("pull", arm.tip, (1.0, 0.0))
+    assert "force push: on arm at node 12" in str(system) and "force pull: on arm at tip" in str(system)
+
+
+def test_the_damping_may_depend_on_a_parameter(mesh):
+    """Derivatives of a run are those of differences, and equations name the numbers that change."""
+    damping = pl.ModalDamping(pl.Parameter("ratio", 0.02))
+    body = pl.modal_body(mesh, {"root": ends(mesh)["root"]}, pl.CraigBampton(2), damping=damping)
+    system = pl.System("named", gravity=(0, -9.81))
+    system.add("arm", body, joint=pl.Weld(), initial={"mode1": 0.01, "mode2": 0.02})
+    assert list(pl.equations(system).p.names) == ["ratio", "arm.damping.modal[0][0]", "arm.damping.modal[1][1]"]
+    found = pl.sensitivities(system, 0.01, ["ratio"], method=TIGHT).final[:2, 0]
+    ends_of = [pl.simulate(system, 0.01, parameters={"ratio": ratio}, method=TIGHT)["q"][-1] for ratio in (0.0199, 0.0201)]
+    assert found == pytest.approx((ends_of[1] - ends_of[0]) / 2e-4, rel=1e-4)
+    assert np.abs(found).min() > 1e-3

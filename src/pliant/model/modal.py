@@ -107,6 +107,10 @@ class ModalBody:
         if station is not None and (isinstance(station, bool) or not -named <= station < count or station != int(station)):
             raise ModelError.of(part, label, f"must be the number of a node, 0 to {count - 1}", station)
 
+    def named_station(self, station: float) -> str:
+        """A station in words."""
+        return f"node {station:g}" if station >= 0 else self.model.frames[-1 - int(station)]
+
     def fields_at(self, station: float) -> tuple[Any, Any]:
         """(W_a, Theta_a) of all fields at a node or a named frame: (fields, 3) each."""
         k, model = int(station), self.model
