@@ -15,7 +15,7 @@ SLOW = (
     "analysis/test_denoc.py", "analysis/test_equilibrium.py", "analysis/test_linearise.py", "analysis/test_modes.py",
     "analysis/test_section_forces.py", "beams/test_elements.py", "beams/test_reduction.py", "beams/test_statics.py", "cli",
     "codegen", "contracts", "dynamics", "ensemble/test_ensemble.py", "ensemble/test_lockstep_ensemble.py",
-    "ensemble/test_members.py", "equations", "files/test_fuzz.py", "files/test_published.py",
+    "ensemble/test_members.py", "equations", "fem", "files/test_fuzz.py", "files/test_published.py",
     "files/test_units_and_includes.py", "gallery", "host", "integrate/test_loops.py", "integrate/test_time_pieces.py",
     "live", "model/test_segmented.py", "published", "results/test_crafted.py", "results/test_rows_to_file.py",
     "run/test_contact_phases.py", "run/test_parameters.py", "run/test_simulate.py", "run/test_stepping.py",

@@ -38,8 +38,8 @@ _ANSWERS = {
 _OTHER_NAMES = {
     "fe fem fea nastran calculix skfem abaqus ansys mnf bdf superelement solid solids brick tetrahedron": (
         "a finite-element body of any shape is pl.modal_body(elements, interfaces, reduction); its matrices are given to "
-        "pl.FiniteElements, or come from pl.skfem_elements, pl.read_calculix or pl.read_nastran; pliant meshes straight beams itself "
-        "(pl.ElementModes)"
+        "pl.FiniteElements, or come from pl.skfem_elements, pl.read_calculix or pl.read_nastran; pliant meshes straight beams "
+        "itself (pl.ElementModes)"
     ),
     "urdf xacro": (
         "a URDF file is read by pl.read_urdf(path), and by commands such as `pliant check` if its name ends in .urdf (a xacro file "
