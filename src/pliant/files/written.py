@@ -27,7 +27,7 @@ def write_named(value: Any) -> Data:
 def write_fields(value: Any, part: str = "", leaving: Collection[str] = ()) -> Data:
     """The fields that differ from their defaults; leaving: names of fields that are written by others."""
     hints = vocabulary.field_hints(type(value))
-    plain = type(value)() if not vocabulary.required_fields(type(value)) else None
+    plain = _with_defaults(type(value))
     data: Data = {}
     for field in dataclasses.fields(value):
         if field.name not in hints or field.name in leaving:
@@ -38,6 +38,14 @@ def write_fields(value: Any, part: str = "", leaving: Collection[str] = ()) -> D
         if differs and not (given in ((), {}) and field.name not in vocabulary.required_fields(type(value))):
             data[field.name] = write(hints[field.name], given, f"{part or type(value).__name__}: {field.name}")
     return data
+
+
+def _with_defaults(kind: type) -> Any:
+    """An object of a class whose fields may all be left out; None for others, and where one out of several must be given."""
+    try:
+        return None if vocabulary.required_fields(kind) else kind()
+    except ModelError:
+        return None
 
 
 def write(hint: Any, value: Any, part: str) -> Any:
