@@ -9,6 +9,7 @@ from scipy.linalg import eigh
 import pliant as pl
 
 skfem = pytest.importorskip("skfem")
+elasticity = pytest.importorskip("skfem.models.elasticity")
 
 STEEL = pl.Material(E=200e9, nu=0.3, density=7800.0)
 
@@ -31,12 +32,13 @@ ELEMENTS = {
 
 @pytest.mark.parametrize("make", ELEMENTS.values(), ids=ELEMENTS)
 def test_frequencies_are_those_of_its_eigenproblem(make):
+    """With the matrices that scikit-fem's own forms assemble."""
     mesh, element = make()
     basis = skfem.Basis(mesh, skfem.ElementVector(element))
     elements = pl.skfem_elements(basis, STEEL)
     body = pl.modal_body(elements, {"root": elements.sets["left"]}, pl.CraigBampton(6))
-    lame = skfem.models.elasticity.lame_parameters(STEEL.E, STEEL.nu)
-    stiffness = skfem.models.elasticity.linear_elasticity(*lame).assemble(basis)
+    lame = elasticity.lame_parameters(STEEL.E, STEEL.nu)
+    stiffness = elasticity.linear_elasticity(*lame).assemble(basis)
     mass = skfem.BilinearForm(lambda u, v, _: STEEL.density * sum(u[k] * v[k] for k in range(3))).assemble(basis)
     free = np.setdiff1d(np.arange(basis.N), basis.get_dofs("left").all())
     squares = eigh(stiffness[free][:, free].toarray(), mass[free][:, free].toarray(), eigvals_only=True)
@@ -66,7 +68,7 @@ def test_what_is_no_solid_is_refused():
     for basis in (flat, skfem.Basis(skfem.MeshTet(), skfem.ElementTetP1()), "bar"):
         with pytest.raises(pl.ModelError, match="skfem_elements: basis must be a Basis of a solid mesh with ElementVector"):
             pl.skfem_elements(basis, STEEL)
-    with pytest.raises(pl.ModelError, match=re.escape("material must have a density, and nu or G")):
+    with pytest.raises(pl.ModelError, match=re.escape("material must have a density, and nu < 0.5 or G")):
         pl.skfem_elements(skfem.Basis(*_vector()), pl.Material(E=1e9))
 
 
