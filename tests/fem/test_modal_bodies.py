@@ -315,6 +315,11 @@ def changed(mesh, name, entries):
         (lambda m: replace(m, nodes=np.concatenate([m.nodes, [[9.0, 0, 0]]]), **_with_loose(m)),
          r"stiffness\[189, 189\] must be > 0 \(node 63, x\)"),
         (lambda m: replace(m, triangles=[[0, 1, 63]]), "triangles must name nodes 0 to 62, got 63"),
+        (lambda m: replace(m, triangles=[[0, 1]]), "triangles must be three whole node numbers, one row per triangle"),
+        (lambda m: replace(m, nodes=m.nodes + 1j), "nodes must be finite positions"),
+        (lambda m: replace(m, nodes=[[pl.Parameter("x", 1.0), 0.0, 0.0]] * 63), "nodes must be finite positions"),
+        (lambda m: replace(m, stiffness=[[pl.Parameter("k", 1.0)] * 189] * 189), "stiffness must be a sparse or dense matrix"),
+        (lambda m: replace(m, stress=3.0), r"stress must be a matrix of the shape \(0, 189\)"),
     ],
 )  # fmt: skip
 def test_matrices_of_no_free_body_are_refused_with_the_entry(mesh, make, words):

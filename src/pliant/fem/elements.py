@@ -24,7 +24,7 @@ SAME_MASS = 1e-6  # relative difference of the masses along x, y and z
 AXES = ("x", "y", "z", "about x", "about y", "about z")
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class FiniteElements:
     """Mass and stiffness matrix of a free body, without supports, and its nodes, as a finite-element program assembles them.
 
@@ -45,9 +45,9 @@ class FiniteElements:
     sets: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        nodes = np.array(self.nodes, dtype=np.float64)
-        if nodes.ndim != 2 or nodes.shape[1] != 3 or not len(nodes) or not np.all(np.isfinite(nodes)):
-            raise ModelError.of(PART, "nodes", "must be finite positions (x, y, z) in m, one row per node", _brief(self.nodes))
+        nodes = _rows("nodes", self.nodes, "fiu", "finite positions (x, y, z) in m, one row per node")
+        if not len(nodes):
+            raise ModelError.of(PART, "nodes", "must hold at least one node", _brief(self.nodes))
         object.__setattr__(self, "nodes", nodes)
         for name in ("mass", "stiffness"):
             object.__setattr__(self, name, self._symmetric(name, getattr(self, name)))
@@ -56,14 +56,19 @@ class FiniteElements:
         self._check_diagonals()
         self._check_mass()
         self._check_free()
-        for name, width in (("triangles", 3), ("stress_points", 3)):
-            kind = np.int64 if name == "triangles" else np.float64
-            object.__setattr__(self, name, np.array(getattr(self, name), dtype=kind).reshape(-1, width))
+        triangles = _rows("triangles", self.triangles, "iu", "three whole node numbers, one row per triangle")
+        object.__setattr__(self, "triangles", triangles.astype(np.int64))
+        points = _rows("stress_points", self.stress_points, "fiu", "finite positions (x, y, z) in m, one row per point")
+        object.__setattr__(self, "stress_points", points)
         if self.triangles.size and not 0 <= self.triangles.min() <= self.triangles.max() < len(nodes):
             raise ModelError.of(PART, "triangles", f"must name nodes 0 to {len(nodes) - 1}", int(self.triangles.max()))
         wanted = (6 * len(self.stress_points), self.size)
-        if self.stress is not None and self.stress.shape != wanted:
-            raise ModelError.of(PART, "stress", f"must have the shape {wanted}, six rows per stress point", self.stress.shape)
+        if self.stress is not None and getattr(self.stress, "shape", None) != wanted:
+            rule = f"must be a matrix of the shape {wanted}, six rows per stress point"
+            raise ModelError.of(PART, "stress", rule, _brief(self.stress))
+
+    def __repr__(self) -> str:
+        return f"FiniteElements({len(self.nodes)} nodes)"
 
     def numbered(self, numbers: Any) -> NDArray[np.int64]:
         """The nodes with these numbers in their file."""
@@ -171,6 +176,19 @@ class FiniteElements:
                 f"{self.name_of(int(k))}"
             )
             raise ModelError.of(PART, f"stiffness[{k}]", rule, f"{forces[k, motion]:.3g} N per m")
+
+
+def _rows(name: str, given: Any, kinds: str, wanted: str) -> Any:
+    """Rows of three real numbers; nothing is no rows."""
+    try:
+        rows = np.array(given)
+    except (TypeError, ValueError):
+        rows = np.array("")
+    if rows.size == 0 and rows.dtype.kind != "U":
+        return np.zeros((0, 3))
+    if rows.ndim != 2 or rows.shape[1] != 3 or rows.dtype.kind not in kinds or not np.all(np.isfinite(rows)):
+        raise ModelError.of(PART, name, f"must be {wanted}", _brief(given))
+    return rows if kinds == "iu" else rows.astype(np.float64)
 
 
 def _skew(r: Floats) -> Floats:

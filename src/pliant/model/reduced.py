@@ -53,7 +53,7 @@ OPTIONAL = ("forms", "frame_stiffening", "triangles", "stress_points", "stress")
 TEXT, WHOLE = ("frames",), ("triangles",)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ReducedModel:
     """Arrays of a reduced finite-element model, by the names in its .npz file; they cannot be written to."""
 
@@ -119,6 +119,9 @@ class ReducedModel:
                 "ModalBody: must be saved before a model file can name it: body.save('arm.npz'), then ModalBody('arm.npz')"
             )
         return self.file
+
+    def __repr__(self) -> str:
+        return f"ReducedModel({len(self.nodes)} nodes, {self.modes} modes)"
 
     @property
     def modes(self) -> int:
