@@ -108,7 +108,7 @@ def _integrate(model: ModelBody) -> Integrated:
     if isinstance(model, Beam):
         shapes = beam_shapes(model)
         return Integrated(model, _beam_body(model, shapes), shapes)
-    return Integrated(model, DYNAMICS[type(model)](model))
+    return Integrated(model, next(make for kind, make in DYNAMICS.items() if isinstance(model, kind))(model))
 
 
 def rigid_body(mass: Scalar, com: Vec, inertia: Mat) -> BeamBody:

@@ -47,7 +47,8 @@ FLAT = 1e-6  # fraction of a body's size: how far points may lie off a line or a
 def draw(system: System, tree: Tree) -> Drawing:
     """The drawing of a System."""
     numbers = {GROUND_NAME: GROUND, **{node.name: k for k, node in enumerate(tree.nodes)}}
-    parts = [DRAWINGS[type(node.link.body)](node, node.link.body) for node in tree.nodes]
+    parts = [next(draws for kind, draws in DRAWINGS.items() if isinstance(node.link.body, kind))(node, node.link.body)
+             for node in tree.nodes]  # fmt: skip
     library = _Library({name: body.shapes for name, body in tree.bodies.items() if body.shapes is not None})
     ground = _Points()
     spots = _Spots(numbers, parts, ground)
