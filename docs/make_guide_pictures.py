@@ -407,6 +407,7 @@ DRAWINGS: dict[str, Drawing] = {
     "stiffening": curves("speed / first frequency at rest", "first frequency / at rest", _spinning, dots="o-"),
     "damping": curves(TIME, "first modal coordinate, mm", _decays),
     "rigid-bodies": snapshots(0.0, 0.3, 0.6),
+    "modal-bodies": snapshots(0.0, 0.1, 0.2, scale=20.0),
     "telescopic": lambda n: pl.plot.coordinates(n["result"]),
     "frames": snapshots(0.0, 0.3),
     "joints": two(series("cart.displacement", label="displacement, m"), series("flap.angle")),

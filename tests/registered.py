@@ -5,10 +5,15 @@ A new entry needs a line here, and tests/contracts then holds it to what all of 
 
 from __future__ import annotations
 
+import atexit
+import shutil
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeVar
 
+import bricks
 import pliant as pl
 from pliant.integrate.methods import method as methods
 from pliant.model import damping, friction_law, modes, sensor
@@ -222,9 +227,21 @@ MODE_SET: Examples[type, Callable[[int], Any]] = Examples(
     },
 )
 
+
+def solid() -> pl.ModalBody:
+    """A small box of bricks, clamped at its root; read from a file, which a model file names."""
+    elements = bricks.box((0.4, 0.05, 0.04), (4, 1, 1))
+    ends = {name: bricks.end(elements, x) for name, x in (("root", 0.0), ("tip", 0.4))}
+    path = Path(tempfile.mkdtemp(prefix="pliant-test")) / "solid.npz"
+    pl.modal_body(elements, ends, pl.CraigBampton(2)).save(path)
+    atexit.register(shutil.rmtree, path.parent, ignore_errors=True)
+    return pl.ModalBody(str(path), damping=pl.ModalDamping(0.01))
+
+
 BODIES: Examples[type, Any] = Examples(
     "BODIES",
     {
+        pl.ModalBody: solid(),
         pl.RigidBody: BODY,
         pl.Beam: pl.Beam(
             length=0.7, section=pl.Section.rectangle(0.02, 0.01), material=pl.STEEL, theory="timoshenko",

@@ -8,10 +8,10 @@ from typer.testing import CliRunner
 import pliant as pl
 from pliant.cli.app import app
 from pliant.model.system import BODIES
-from pliant.scope import foreign_model, not_yet
+from pliant.scope import by_another_name, foreign_model, not_yet
 
-NAMES = ["Plate", "Shell", "Cable", "Rope", "CurvedBeam", "TaperedBeam", "Belt", "Box", "Mesh", "Solid", "read_sdf",
-         "SDF", "import_fe", "read_nastran", "Fluid"]  # fmt: skip
+NAMES = ["Plate", "Shell", "Cable", "Rope", "CurvedBeam", "TaperedBeam", "Belt", "Box", "Mesh", "read_sdf",
+         "SDF", "Fluid"]  # fmt: skip
 URDF = """<?xml version="1.0"?>
 <!-- an <mujoco> arm -->
 <robot name="arm"><link name="base"/></robot>
@@ -32,6 +32,14 @@ def test_a_name_of_what_exists_by_another_name_answers_with_that_name(name, know
     assert hasattr(pl, known)
 
 
+@pytest.mark.parametrize("name", ["Solid", "import_fe", "load_nastran", "AnsysModel", "Brick"])
+def test_names_of_finite_elements_lead_to_the_modal_body(name):
+    with pytest.raises(AttributeError, match=rf"module 'pliant' has no attribute '{name}': .*pl\.modal_body\(elements, "):
+        getattr(pl, name)
+    answer = by_another_name(name)
+    assert not [given for given in re.findall(r"\bpl\.(\w+)", answer) if not hasattr(pl, given)]
+
+
 def test_other_unknown_names_are_unknown_as_in_any_module():
     with pytest.raises(AttributeError, match=r"^module 'pliant' has no attribute 'Beem'$"):
         pl.Beem  # noqa: B018
@@ -46,7 +54,7 @@ def test_nothing_that_exists_is_said_not_to_exist():
 def test_every_name_that_an_answer_gives_exists():
     answers = " ".join(filter(None, map(not_yet, NAMES)))
     given = set(re.findall(r"\bpl\.(\w+)", answers))
-    assert {"Beam", "RigidBody", "Weld", "GivenModes"} <= given and not [name for name in given if not hasattr(pl, name)]
+    assert {"Beam", "RigidBody", "Weld", "ModalBody"} <= given and not [name for name in given if not hasattr(pl, name)]
     assert not [name for name in re.findall(r"\bsystem\.(\w+)", answers) if not hasattr(pl.System, name)]
 
 

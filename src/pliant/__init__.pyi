@@ -11,17 +11,23 @@ from pliant.analysis.operation_counts import count_operations
 from pliant.analysis.plausibility import implausible
 from pliant.analysis.report import Largest, Report, report
 from pliant.analysis.section_forces import section_forces
+from pliant.analysis.solid_stresses import solid_stresses
 from pliant.analysis.stresses import stresses
 from pliant.beams.gibbs_appell import GibbsAppellIntegrals, gibbs_appell_integrals
 from pliant.ensemble.ensemble import ensemble
 from pliant.ensemble.keep import ExtremesOf, ValuesAt
 from pliant.equations import equations
 from pliant.errors import ModelError, PliantError, SolveError, StepError, UnknownNameError
+from pliant.exchange.calculix import read_calculix
 from pliant.exchange.elastic_link import elastic_link
 from pliant.exchange.fmu import write_fmu
 from pliant.exchange.mjcf import read_mjcf
+from pliant.exchange.nastran import read_nastran
+from pliant.exchange.skfem_elements import skfem_elements
 from pliant.exchange.target import write_c
 from pliant.exchange.urdf import read_urdf
+from pliant.fem.body import modal_body
+from pliant.fem.elements import FiniteElements
 from pliant.files import dump_model, load_model, loads_model
 from pliant.integrate.methods.method import (
     DOP853,
@@ -85,6 +91,7 @@ from pliant.model.journal_law import (
     contact_modulus,
 )
 from pliant.model.material import ALUMINIUM, STEEL, Material
+from pliant.model.modal import ModalBody
 from pliant.model.modes import (
     AxialElements,
     AxialModes,
@@ -229,6 +236,7 @@ __all__ = [
     "Experiment",
     "ExtremesOf",
     "FibreOutline",
+    "FiniteElements",
     "Fit",
     "FixedHuntCrossley",
     "Flores",
@@ -265,6 +273,7 @@ __all__ = [
     "LiuJournal",
     "LuGre",
     "Material",
+    "ModalBody",
     "ModalDamping",
     "ModelError",
     "Modes",
@@ -368,6 +377,7 @@ __all__ = [
     "log",
     "maximum",
     "minimum",
+    "modal_body",
     "noisy",
     "open_sweep",
     "optimise",
@@ -376,7 +386,9 @@ __all__ = [
     "player",
     "plot",
     "quantise",
+    "read_calculix",
     "read_mjcf",
+    "read_nastran",
     "read_urdf",
     "report",
     "saturate",
@@ -387,6 +399,8 @@ __all__ = [
     "simulate",
     "sin",
     "sinh",
+    "skfem_elements",
+    "solid_stresses",
     "sqrt",
     "start",
     "stresses",

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 
-_BODIES = "elastic bodies are straight beams (pl.Beam, pl.TelescopicBeam), other bodies are rigid (pl.RigidBody)"
+_BODIES = (
+    "elastic bodies are straight beams (pl.Beam, pl.TelescopicBeam) or finite-element bodies of any shape (pl.ModalBody), other "
+    "bodies are rigid (pl.RigidBody)"
+)
 _LINK_BY_LINK = (
     "describe the mechanism link by link, in Python or as a model file (`pliant new` writes one): each link is a rigid body or "
     "a beam, its joint is revolute, prismatic, weld or free, and its origin a frame of its parent (`on`); docs/scope.md has a table"
@@ -12,8 +15,10 @@ _LINK_BY_LINK = (
 
 # Each answer, by the words in names that ask for it: pl.Plate and pl.KirchhoffPlate, pl.read_sdf and pl.SDF.
 _ANSWERS = {
-    "plate plates shell shells membrane": f"plates and shells are not supported yet; {_BODIES}; a narrow strip is a pl.Beam",
-    "solid solids brick tetrahedron": f"elastic solids are not supported yet; {_BODIES}",
+    "plate plates shell shells membrane": (
+        f"plates and shells have no class of their own yet; {_BODIES}; one that another program meshed is "
+        "pl.modal_body(pl.FiniteElements(...), ...), and a narrow strip is a pl.Beam"
+    ),
     "curved": f"curved beams are not supported yet; {_BODIES}; join several straight ones by pl.Weld",
     "tapered taper": "tapered beams have no class of their own yet; use pl.Beam(section=..., tip_section=...)",
     "cable cables rope string wire tendon": (
@@ -22,10 +27,6 @@ _ANSWERS = {
     ),
     "belt chain": "belts and chains are not supported yet; a belt between two pulleys is a gear: system.close(name, 'gear', ...)",
     "sdf sdformat": f"SDF files cannot be read yet; {_LINK_BY_LINK}",
-    "fe fem fea nastran abaqus ansys mnf bdf superelement": (
-        "finite-element models cannot be imported yet; pliant meshes straight beams itself (pl.ElementModes), and takes computed "
-        "or measured shapes of a straight beam (pl.GivenModes)"
-    ),
     "mesh stl box cuboid cylinder convex heightfield terrain": (
         "contact between meshes, boxes or cylinders is not supported yet; shapes are pl.Point, pl.Sphere, pl.Capsule, "
         "pl.Pin, pl.Plane, pl.Bore and pl.Socket, "
@@ -35,6 +36,11 @@ _ANSWERS = {
 }
 # What pliant has by another name.
 _OTHER_NAMES = {
+    "fe fem fea nastran calculix skfem abaqus ansys mnf bdf superelement solid solids brick tetrahedron": (
+        "a finite-element body of any shape is pl.modal_body(elements, interfaces, reduction); its matrices are given to "
+        "pl.FiniteElements, or come from pl.skfem_elements, pl.read_calculix or pl.read_nastran; pliant meshes straight beams "
+        "itself (pl.ElementModes)"
+    ),
     "urdf xacro": (
         "a URDF file is read by pl.read_urdf(path), and by commands such as `pliant check` if its name ends in .urdf (a xacro file "
         "must be expanded first); `pliant new` writes a model file"

@@ -39,6 +39,8 @@ OTHERS: list[Any] = [
     pl.MotionTable(times=(0.0, 1.0, 2.0, 3.0), values=(0.0, 2.0, 1.0, 0.5)),
     pl.CraigBampton(modes=2),
     pl.FreeModes(modes=2),
+    pl.CraigBampton(highest=100.0),
+    pl.FreeModes(highest=100.0),
     pl.Impulsive(restitution=0.5),
     pl.ModalDamping((0.01, 0.02)),
     pl.Frame("arm", 0.1, (0.1, 0.0, 0.0)),
@@ -119,7 +121,8 @@ def test_modal_damping_by_a_parameter_damps_as_its_number_does():
 
 # Given by runs and analyses, or arguments of these: no part of a model.
 NO_PARTS = {
-    "Campbell", "Cases", "Compiled", "Constraint", "Denoc", "Equilibrium", "Experiment", "ExtremesOf", "Fit", "FrameJacobian",
+    "Campbell", "Cases", "Compiled", "Constraint", "Denoc", "Equilibrium", "Experiment", "ExtremesOf", "FiniteElements", "Fit",
+    "FrameJacobian",
     "GibbsAppellIntegrals", "Grid", "InputSeries", "Largest", "Ledger", "Linearisation", "Optimum", "Report", "Result", "Sample",
     "Sensitivities", "SteppedRun", "Unknown", "ValuesAt", "System",
 }  # fmt: skip

@@ -23,7 +23,7 @@ from pliant.run.simulate import simulate
 # What runs give, what the file itself and its places are, and which cases a sweep runs and an ensemble keeps.
 NO_PART_OF_A_MODEL = {"Denoc", "Ledger", "Result", "System", "Frame", "Grid", "Cases", "Sample", "Compiled"}
 NO_PART_OF_A_MODEL |= {"ClearancePrismatic", "ClearanceRevolute", "ClearanceSpherical"}  # written as joints and contacts
-NO_PART_OF_A_MODEL |= {"ExtremesOf", "ValuesAt"}
+NO_PART_OF_A_MODEL |= {"ExtremesOf", "ValuesAt", "FiniteElements"}
 NO_PART_OF_A_MODEL |= {"SteppedRun", "StepError", "FrameJacobian", "GibbsAppellIntegrals"}
 NO_PART_OF_A_MODEL |= {"Campbell", "Equilibrium", "Largest", "Linearisation", "Report"}
 NO_PART_OF_A_MODEL |= {"Experiment", "Unknown", "InputSeries", "Fit", "Constraint", "Optimum", "Sensitivities"}

@@ -163,7 +163,7 @@ WRONG = {
     "joint forgotten": (lambda: system().add("b", body(), joint=None), "body 'b': joint must be a joint such as Revolute()"),
     "joint class": (lambda: system().add("b", body(), joint=pl.Revolute), "body 'b': joint must be a joint such as"),
     "body is text": (lambda: system().add("b", "beam", joint=pl.Weld()),
-                     "body 'b': body must be a Beam, a TelescopicBeam or a RigidBody, got 'beam'"),
+                     "body 'b': body must be a Beam, a TelescopicBeam, a ModalBody or a RigidBody, got 'beam'"),
     "on is a body": (lambda: system().add("b", body(), joint=pl.Weld(), on="a"), "body 'b': on must be a frame such as arm.tip"),
     "station outside": (lambda: system().handle("a").at(1.5), "body 'a': station must be in [0, 1.0] m, got 1.5"),
     "unknown frame": (lambda: system().handle("r").at("hock"),

@@ -29,9 +29,9 @@ def element_shapes(beam: Beam, modes: MeshModes) -> list[Pieces]:
     if modes.reduction is None:
         return list(mesh.shapes)
     if isinstance(modes.reduction, FreeModes):
-        return _natural_shapes(mesh, mesh.shapes, modes.reduction.modes, mesh.rigid)
+        return _natural_shapes(mesh, mesh.shapes, modes.reduction.count, mesh.rigid)
     inner = [shape for one, shape in zip(mesh.coordinates, mesh.shapes, strict=True) if one not in modes.kept]
-    return [*_static_shapes(beam, modes, mesh_of), *_natural_shapes(mesh, inner, modes.reduction.modes)]
+    return [*_static_shapes(beam, modes, mesh_of), *_natural_shapes(mesh, inner, modes.reduction.count)]
 
 
 def _mesh_of(beam: Beam, modes: MeshModes) -> Callable[[Sequence[int] | None], Mesh]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,17 +13,19 @@ from pliant.beams import Shapes, beam_shapes, drag_integrals, field_integrals, f
 from pliant.beams.telescopic import unit_shapes
 from pliant.dynamics.algebra import NULL, ZERO, Mat, Scalar, Vec, outer, scale, trace
 from pliant.dynamics.body import BeamBody, Body, Fields
+from pliant.dynamics.equal_numbers import EqualNumbers
+from pliant.dynamics.modal import modal_dynamics
 from pliant.dynamics.telescopic import TelescopicBody
 from pliant.model.beam import Beam
 from pliant.model.body import Body as ModelBody
 from pliant.model.damping import MotionDrag
+from pliant.model.modal import ModalBody
 from pliant.model.rigid import RigidBody
 from pliant.model.telescopic import TelescopicBeam
 from pliant.model.value_keys import value_key
 
 MOST_KEPT = 512  # number of beams whose integrals a process remembers
 NO_STRAIN = 1e-12  # of the largest strain per mode: less is round-off
-SAME_INTEGRAL = 1e-12  # relative difference that quadrature round-off may leave between two computations of the same number
 
 
 @dataclass(frozen=True)
@@ -54,11 +55,16 @@ class Integrated:
         if isinstance(self.body, TelescopicBody):
             return self._stations.setdefault(0.0, Station(*self.body.tip()))
         if x not in self._stations:
-            assert isinstance(self.model, Beam) and self.shapes is not None
-            displacement, rotation = field_values(self.model, self.shapes, x)
+            displacement, rotation = self._fields_at(x)
             merge = EqualNumbers().merged
             self._stations[x] = Station(merge(_clean(displacement)), merge(_clean(rotation)))
         return self._stations[x]
+
+    def _fields_at(self, x: float) -> tuple[Any, Any]:
+        if isinstance(self.model, ModalBody):
+            return self.model.fields_at(x)
+        assert isinstance(self.model, Beam) and self.shapes is not None
+        return field_values(self.model, self.shapes, x)
 
     def strain_weights(self, x: float, y: float, z: float) -> tuple[float, ...]:
         """Axial strain per mode at the point (y, z) of the section at x of a beam: u' - y kappa_z + z kappa_y."""
@@ -99,13 +105,10 @@ def _remembered(model: ModelBody) -> Integrated:
 
 
 def _integrate(model: ModelBody) -> Integrated:
-    if isinstance(model, RigidBody):
-        return Integrated(model, rigid_body(model.mass, tuple(model.com), model.inertia))  # type: ignore[arg-type]
-    if isinstance(model, TelescopicBeam):
-        return Integrated(model, TelescopicBody(model, unit_shapes(model)))
-    assert isinstance(model, Beam)  # checked when added
-    shapes = beam_shapes(model)
-    return Integrated(model, _beam_body(model, shapes), shapes)
+    if isinstance(model, Beam):
+        shapes = beam_shapes(model)
+        return Integrated(model, _beam_body(model, shapes), shapes)
+    return Integrated(model, next(make for kind, make in DYNAMICS.items() if isinstance(model, kind))(model))
 
 
 def rigid_body(mass: Scalar, com: Vec, inertia: Mat) -> BeamBody:
@@ -120,6 +123,14 @@ def rigid_body(mass: Scalar, com: Vec, inertia: Mat) -> BeamBody:
         pair=((trace(second),),),
     )
     return BeamBody(fields, modes=0)
+
+
+# The dynamics of each class of bodies, from the model's own object; beams have shapes, too.
+DYNAMICS: dict[type, Callable[[Any], Body]] = {
+    RigidBody: lambda model: rigid_body(model.mass, tuple(model.com), model.inertia),
+    TelescopicBeam: lambda model: TelescopicBody(model, unit_shapes(model)),
+    ModalBody: modal_dynamics,
+}
 
 
 def _beam_body(beam: Beam, shapes: Shapes) -> BeamBody:
@@ -150,30 +161,6 @@ def _drag_fields(beam: Beam, shapes: Shapes) -> Fields | None:
     merge = EqualNumbers().merged
     pair = np.trace(second, axis1=2, axis2=3)
     return Fields(drag * beam.length, merge(first), merge(second), NULL, (ZERO,) * len(first), merge(pair))
-
-
-class EqualNumbers:
-    """Merges numbers that differ only by round-off: equal by symmetry, the same integral, or scaled to one.
-
-    Otherwise it would be a matter of luck which of them are equal to the last bit, and so which structure the equations have.
-    """
-
-    def __init__(self) -> None:
-        self._known = [-1.0, 1.0]  # in ascending order; shapes are scaled to one at some point
-
-    def merged(self, array: Any) -> Any:
-        """Arrays as nested tuples of Python floats, as the scalar-generic formulas expect."""
-        if np.ndim(array) == 0:
-            return self._one(float(array))
-        return tuple(self.merged(row) for row in array)
-
-    def _one(self, x: float) -> float:
-        place = bisect_left(self._known, x)
-        for known in self._known[max(place - 1, 0) : place + 1]:
-            if abs(known - x) <= SAME_INTEGRAL * abs(x):
-                return known
-        self._known.insert(place, x)
-        return x
 
 
 def _clean(column: Any) -> Any:

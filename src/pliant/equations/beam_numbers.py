@@ -22,6 +22,7 @@ from pliant.equations.symbols import Symbols
 from pliant.errors import ModelError
 from pliant.model.beam import Beam
 from pliant.model.body import Body
+from pliant.model.modal import ModalBody
 from pliant.model.parameter import Values, evaluated
 from pliant.model.resolve import parameters_of, resolved
 from pliant.model.system import System
@@ -38,7 +39,7 @@ def symbolic_tree(written: System, system: System, symbols: Symbols) -> Tree:
     known: dict[int, Integrated] = {}
     for name, link in written.links.items():
         body, own = link.body, system.links[name].body
-        if id(body) not in known and isinstance(body, Beam):
+        if id(body) not in known and isinstance(body, (Beam, ModalBody)):
             known[id(body)] = NamedBeam.of(name, body, symbols)
         elif id(body) not in known and isinstance(body, TelescopicBeam):
             known[id(body)] = Integrated(body, TelescopicBody(body, _named_shapes(name, own, symbols)))
@@ -48,13 +49,13 @@ def symbolic_tree(written: System, system: System, symbols: Symbols) -> Tree:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class NamedBeam(Integrated):
-    """A beam in which integrals and shape values that depend on parameters are named numbers."""
+    """A beam or a finite-element body in which integrals and shape values that depend on parameters are named numbers."""
 
     name: str
     symbols: Symbols
 
     @classmethod
-    def of(cls, name: str, model: Beam, symbols: Symbols) -> NamedBeam:
+    def of(cls, name: str, model: Beam | ModalBody, symbols: Symbols) -> NamedBeam:
         def body(values: Values) -> BeamBody:
             return integrated(resolved(model, values), {}).body  # type: ignore[return-value]
 
@@ -71,13 +72,13 @@ class NamedBeam(Integrated):
 
     def _named_station(self, x: Scalar) -> Station:
         model, written = self.model, self.symbols.expression(x) if isinstance(x, Number) else x
-        assert isinstance(model, Beam)
+        assert isinstance(model, (Beam, ModalBody))
 
         def station(values: Values) -> Station:
             return integrated(resolved(model, values), {}).station(float(evaluated(written, values)))
 
         now, changed = _variants((model, written), station, self.symbols)
-        tip = self.symbols.of(model.length)
+        tip = self.symbols.of(model.length) if isinstance(model, Beam) else None
         label = "tip" if x is tip or (isinstance(tip, float) and tip == x) else f"station[{len(self._stations)}]"
         named: Station = _Naming(self.symbols, changed).visit(f"{self.name}.{label}", now, list(changed.values()))
         return named

@@ -10,6 +10,7 @@ import casadi as ca
 from pliant.codegen.numbers import Number, Numbers
 from pliant.codegen.tracer import Scalar, Tracer
 from pliant.model.beam import Beam
+from pliant.model.modal import ModalBody
 from pliant.model.parameter import Expression, expression_of
 from pliant.model.walk import Copying
 from pliant.trace.lowering import equation_fields
@@ -115,4 +116,4 @@ class _Copying(Copying):
         return self._symbols.of(x)
 
     def _names(self, kind: type) -> tuple[str, ...]:
-        return () if issubclass(kind, Beam) else equation_fields(kind)
+        return () if issubclass(kind, (Beam, ModalBody)) else equation_fields(kind)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -49,6 +50,8 @@ class Scope:
     materials: dict[str, Any] = field(default_factory=dict)
     coordinates: Known | None = None  # names that formulas may use, once all bodies are known
     system: Any = None  # the System whose places may be named
+    folder: Path | None = None  # of the model: files that it names are relative to it
+    outside: bool = False  # whether they may be elsewhere
 
 
 @dataclass(frozen=True)

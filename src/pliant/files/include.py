@@ -58,7 +58,7 @@ def _collect(
     if len(above) > DEEPEST:
         raise item.error(f"files must include each other at most {DEEPEST} levels deep")
     for name in item.items() if item.is_list else [item]:
-        target = _target(name, folder, inside)
+        target = target_of(name, folder, inside)
         if target in above:
             chain = " includes ".join(path.name for path in (*above[above.index(target) :], target))
             raise name.error(f"files must not include each other in a circle, got {chain}")
@@ -75,7 +75,7 @@ def _collect(
         found.append(sections)
 
 
-def _target(item: Item, folder: Path | None, inside: Path | None) -> Path:
+def target_of(item: Item, folder: Path | None, inside: Path | None) -> Path:
     text = item.text("the name of a file")
     if folder is None:
         raise item.wrong("must be left out when the model is not read from a file (or give loads_model a folder)")

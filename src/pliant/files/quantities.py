@@ -42,7 +42,7 @@ UNITS_BY_NAME: dict[str, str] = {
     "viscous": "s/m", "xi": "s/m", "chi": "s/m",
     "gravity": "m/s^2", "alpha": "1/s", "beta": "s", "tau_dwell": "s",
     "times": "s", "breakpoints": "s", "step": "s", "max_step": "s", "first_step": "s", "t_start": "s", "t_end": "s",
-    "save": "s", "max_seconds": "s", "period": "s", "delay": "s", "low_pass": "Hz",
+    "save": "s", "max_seconds": "s", "period": "s", "delay": "s", "low_pass": "Hz", "highest": "Hz",
     "nu": "1", "shear_factor": "1", "restitution": "1", "exponent": "1", "mu": "1", "mu_static": "1", "mu_kinetic": "1",
     "ratios": "1", "ratio": "1", "orientation": "1", "normal": "1", "axis": "1", "axes": "1", "count": "1", "elements": "1",
     "nodes": "1", "interface": "1", "coefficient": "1",

@@ -98,11 +98,12 @@ class _Source:
 
 
 def _read_model(source: _Source, given: Mapping[str, float | str]) -> Model:
-    scope = Scope(given=given)
+    about: dict[str, Any] = {"given": given, "folder": source.folder, "outside": source.outside}
+    scope = Scope(**about)
     model = _read_sections(source, scope)
     if not scope.structural:
         return model
-    return _read_sections(source, Scope(given=given, fixed=frozenset(scope.structural)))  # again, these no longer parameters
+    return _read_sections(source, Scope(**about, fixed=frozenset(scope.structural)))  # again, these no longer parameters
 
 
 def _read_sections(source: _Source, scope: Scope) -> Model:

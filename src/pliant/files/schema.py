@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from pliant.files import vocabulary
@@ -145,6 +146,8 @@ class _Builder:
             found.append({"type": ["integer", "string"]})
         if bool in options:
             found.append({"enum": [True, False, "true", "false"]})
+        if hint is Path:
+            found.append(TEXT)
         if str in options and float not in options:
             found.append({"enum": list(choices)} if choices else TEXT)
         if Frame in options:

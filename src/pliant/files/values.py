@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import reduce
 from operator import or_
+from pathlib import Path
 from typing import Any
 
 from pliant.files import units, vocabulary
 from pliant.files.dimension import not_a_rate
 from pliant.files.document import Item, ModelFileError, build, did_you_mean
 from pliant.files.formula import ParsedFormula, is_expression, parse_formula
+from pliant.files.include import target_of
 from pliant.files.places import is_place, read_frame
 from pliant.files.quantities import along, coordinate_units
 from pliant.files.vocabulary import FORMULA, FORMULAS, STATE
@@ -34,6 +36,8 @@ def read(hint: Any, item: Item) -> Any:
         if type(None) in vocabulary.options(hint):
             return None
         raise item.wrong("must not be empty")
+    if hint is Path:
+        return _read_path(item)
     if Frame in vocabulary.options(hint):
         return _read_held(item) if str in vocabulary.options(hint) else read_frame(item)
     if item.is_list:
@@ -41,6 +45,15 @@ def read(hint: Any, item: Item) -> Any:
     if item.is_mapping:
         return _read_mapping(hint, item)
     return _read_scalar(hint, item)
+
+
+def _read_path(item: Item) -> Path:
+    """Read the name of a file, relative to the folder of the model and, unless others are allowed, inside it."""
+    scope = item.scope
+    if scope.folder is None:
+        return Path(item.text("the name of a file"))
+    target_of(item, scope.folder, None if scope.outside else scope.folder.resolve())
+    return scope.folder / item.text()
 
 
 def _read_held(item: Item) -> Any:

@@ -14,6 +14,7 @@ import re
 import types
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from pliant.files.quantities import CHOICES, OWN_UNITS, UNITS, UNITS_BY_NAME
@@ -26,6 +27,7 @@ from pliant.model.hertz import hertz_stiffness
 from pliant.model.joint import JOINTS, Joint
 from pliant.model.joint_friction import JointFriction
 from pliant.model.journal_law import JOURNAL_LAWS, JournalLaw, contact_modulus
+from pliant.model.modal import ModalBody
 from pliant.model.modes import AxialModes, GivenModes, Modes, ShapeFunction, ShapeTable, TorsionModes
 from pliant.model.normal_law import NORMAL_LAWS, CustomNormal, Impulsive, PowerLaw
 from pliant.model.play import Backlash, Limits
@@ -71,6 +73,7 @@ HINTS: dict[tuple[Any, str], Any] = {  # types that a file may give where the mo
     (JointFriction, "law"): Union[(*JOINT_FRICTION_LAWS, CustomFriction)],
     (Joint, "motion"): PrescribedMotion | Mapping[str, PrescribedMotion] | None,
     (TelescopicBeam, "motion"): PrescribedMotion | None,
+    (ModalBody, "model"): Path,
     (TelescopicBeam, "friction"): Union[(*SLIDING, CustomFriction, JointFriction, None)],
     (Limits, "normal"): Normal | None,
     (Backlash, "normal"): Normal | None,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from pliant.errors import ModelError
@@ -25,7 +27,7 @@ def write_named(value: Any) -> Data:
 def write_fields(value: Any, part: str = "", leaving: Collection[str] = ()) -> Data:
     """The fields that differ from their defaults; leaving: names of fields that are written by others."""
     hints = vocabulary.field_hints(type(value))
-    plain = type(value)() if not vocabulary.required_fields(type(value)) else None
+    plain = _with_defaults(type(value))
     data: Data = {}
     for field in dataclasses.fields(value):
         if field.name not in hints or field.name in leaving:
@@ -38,9 +40,19 @@ def write_fields(value: Any, part: str = "", leaving: Collection[str] = ()) -> D
     return data
 
 
+def _with_defaults(kind: type) -> Any:
+    """An object of a class whose fields may all be left out; None for others, and where one out of several must be given."""
+    try:
+        return None if vocabulary.required_fields(kind) else kind()
+    except ModelError:
+        return None
+
+
 def write(hint: Any, value: Any, part: str) -> Any:
     if isinstance(value, bool):
         return write_truth(value)
+    if hint is Path:
+        return os.fspath(value)
     if isinstance(value, (Formula, Prescribed)):
         return write_function(part, value)
     if isinstance(value, ParsedFormula):

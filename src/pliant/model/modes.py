@@ -259,7 +259,7 @@ class ElementModes:
     @property
     def count(self) -> int:
         """The number of coordinates."""
-        return len(self.kept) + (self.reduction.modes if self.reduction else 0)
+        return len(self.kept) + (self.reduction.count if self.reduction else 0)
 
 
 @dataclass(frozen=True)
@@ -289,7 +289,7 @@ class LineElements:
     @property
     def count(self) -> int:
         """The number of coordinates."""
-        return len(self.kept) + (self.reduction.modes if self.reduction else 0)
+        return len(self.kept) + (self.reduction.count if self.reduction else 0)
 
 
 @dataclass(frozen=True)
@@ -322,6 +322,9 @@ def _check_reduction(part: str, mesh: ElementModes | LineElements) -> None:
     if mesh.reduction is None:
         return
     check.instance(part, "reduction", mesh.reduction, (CraigBampton, FreeModes), "a CraigBampton or FreeModes")
+    if mesh.reduction.highest is not None:
+        rule = "must be left out: a mesh of beam elements is reduced to a number of modes"
+        raise ModelError.of(part, "reduction.highest", rule, mesh.reduction.highest)
     check_nodes(part, "reduction.interface", _interface(mesh), mesh.elements)
     if not 0 < mesh.count <= len(mesh.nodal):
         rule = f"must leave between 1 and {len(mesh.nodal)} coordinates, the number that the mesh has"

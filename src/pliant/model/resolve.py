@@ -9,6 +9,8 @@ from dataclasses import fields
 from functools import partial
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.captured import captured, globals_read
@@ -166,6 +168,8 @@ def _stays(x: Any) -> bool:
     """Whether an object itself is immutable, apart from the objects inside it."""
     if field_names(type(x)) is not None:
         return bool(x.__dataclass_params__.frozen)
+    if isinstance(x, np.ndarray):
+        return not x.flags.writeable
     return isinstance(x, (tuple, frozenset, Mapping, float, int, str, bytes))
 
 

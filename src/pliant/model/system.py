@@ -30,6 +30,7 @@ from pliant.model.friction_law import DryFriction, friction_law
 from pliant.model.inverse_problem import InverseProblem
 from pliant.model.joint import BALL, ROTATION, TRANSLATION, Joint, Weld
 from pliant.model.joint_friction import Frictions, JointFriction
+from pliant.model.modal import ModalBody
 from pliant.model.modes import CHOSEN, ElementModes, carrying
 from pliant.model.motor import COMMAND, Motor, MotorDrive, rates_of
 from pliant.model.new_sensor import NewSensor
@@ -52,7 +53,7 @@ from pliant.results.result import Result
 from pliant.results.shown_units import ShownUnits, shown_number, shown_unit
 from pliant.scalar import ArrayOf, Numbers
 
-BODIES: dict[str, type[Body]] = {"beam": Beam, "telescopic": TelescopicBeam, "rigid": RigidBody}
+BODIES: dict[str, type[Body]] = {"beam": Beam, "telescopic": TelescopicBeam, "rigid": RigidBody, "modal_body": ModalBody}
 PAYLOAD = " payload"  # suffix that makes a payload's name from its beam's name
 MOST_NAMED = 5  # beams listed by name on one line; more are counted
 DEEPEST_INDENT = 150  # characters of indentation in a printed tree; deeper bodies are not indented further
@@ -231,7 +232,7 @@ class System:
             return handle
         if isinstance(body, SegmentedBeam):
             return self._add_segments(name, body, joint, on, initial or initial_rates)
-        check.instance(part, "body", body, tuple(BODIES.values()), "a Beam, a TelescopicBeam or a RigidBody")
+        check.instance(part, "body", body, tuple(BODIES.values()), "a Beam, a TelescopicBeam, a ModalBody or a RigidBody")
         check.instance(part, "joint", joint, Joint, "a joint such as Revolute()")
         place = on if on is not None else self.ground
         self._check_frame(part, "on", place)
@@ -704,15 +705,17 @@ class System:
         lines += self._tree()
         lines += [f"stiffening auto: {self.automatic_stiffening}"] if self.automatic_stiffening else []
         lines += [f"drive {d.name}: {d.coordinate}" for d in self.drives.values()]
-        lines += [f"{_kind(load)} {load.name}: on {_where(load.at)}" for load in self.loads.values()]
-        lines += [f"strut {s.name}: from {_where(s.a)} to {_where(s.b)}, {_strut_parts(s, self.shown_units)}"
+        lines += [f"{_kind(load)} {load.name}: on {_where(self, load.at)}" for load in self.loads.values()]
+        lines += [f"strut {s.name}: from {_where(self, s.a)} to {_where(self, s.b)}, {_strut_parts(s, self.shown_units)}"
                   for s in self.struts.values()]  # fmt: skip
         lines += [f"motor {m.name}: on {m.coordinate}, {_motor_parts(m)}" for m in self.motors.values()]
         lines += [f"{c.name}: {type(c.normal).__name__}, {type(c.friction).__name__ if c.friction else 'no friction'}"
                   for c in self.contacts.values()]  # fmt: skip
-        lines += [f"closure {c.name}: {c.kind} of {_held(c)}, by {c.by}" for c in self.closures.values()]
+        lines += [f"closure {c.name}: {c.kind} of {_held(self, c)}, by {c.by}" for c in self.closures.values()]
         lines += _ends_of_travel(self)
-        lines += [f"coupling {c.name}: {c.joint.part} of {_where(c.a)} on {_where(c.b)}" for c in self.cut_joints.values()]
+        lines += [
+            f"coupling {c.name}: {c.joint.part} of {_where(self, c.a)} on {_where(self, c.b)}" for c in self.cut_joints.values()
+        ]
         lines += [f"state {s.name}: starts at {s.start:g}" for s in self.own_states.values()]
         lines += [f"sampled {c.name}: {', '.join(c.outputs)} every {c.period:g} s{f', delayed by {c.delay:g} s' * (c.delay > 0.0)}"
                   for c in self.controllers.values()]  # fmt: skip
@@ -841,12 +844,16 @@ def _initial(part: str, label: str, modes: Sequence[str], given: Mapping[str, fl
     return {name: check.number(part, f"{label}[{name!r}]", value) for name, value in given.items()}
 
 
-def _held(made: Closure) -> str:
-    return " and ".join(made.coordinates or [_where(frame) for frame in made.frames or ()])
+def _held(system: System, made: Closure) -> str:
+    return " and ".join(made.coordinates or [_where(system, frame) for frame in made.frames or ()])
 
 
-def _where(frame: Frame) -> str:
-    return frame.body if frame.station is None else f"{frame.body} at {frame.station:g} m"
+def _where(system: System, frame: Frame) -> str:
+    if frame.station is None:
+        return frame.body
+    body = system.links[frame.body].body
+    station = body.named_station(frame.station) if isinstance(body, ModalBody) else f"{frame.station:g} m"
+    return f"{frame.body} at {station}"
 
 
 def _ends_of_travel(system: System) -> list[str]:

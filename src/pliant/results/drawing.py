@@ -37,12 +37,13 @@ class BodyDrawing:
     """One body: points in its own axes and the lines between them."""
 
     name: str
-    kind: str  # beam, telescopic, rigid, payload
+    kind: str  # beam, telescopic, rigid, payload, modal
     rest: Floats  # (points, 3), m; point 0 is the root
     lines: tuple[tuple[int, ...], ...]  # polylines through points; closed if the last point is the first
     fields: tuple[Field, ...]
     joint: str  # the joint at its root: revolute, prismatic, ball, weld, free
     on: Spot  # where that joint is attached
+    triangles: tuple[tuple[int, ...], ...] = ()  # of a finite-element body: its skin
 
 
 @dataclass(frozen=True)
@@ -121,8 +122,10 @@ def _points(values: Any) -> Floats:
 
 def _body(plain: dict[str, Any]) -> BodyDrawing:
     fields = tuple(Field(tuple(f["coordinates"]), _points(f["shape"]), _points(f["bow"])) for f in plain["fields"])
-    lines = tuple(tuple(line) for line in plain["lines"])
-    return BodyDrawing(plain["name"], plain["kind"], _points(plain["rest"]), lines, fields, plain["joint"], tuple(plain["on"]))
+    lines, triangles = (tuple(map(tuple, plain.get(name, ()))) for name in ("lines", "triangles"))
+    return BodyDrawing(
+        plain["name"], plain["kind"], _points(plain["rest"]), lines, fields, plain["joint"], tuple(plain["on"]), triangles
+    )
 
 
 def _contact(plain: dict[str, Any]) -> ContactDrawing:

@@ -109,6 +109,9 @@ def _check_body(body: BodyDrawing, result: ResultContents) -> None:
     _be(bool(np.all(np.isfinite(body.rest))), f"points of {body.name} stand somewhere")
     _be(points > 0 and isinstance(body.joint, str) and isinstance(body.kind, str), f"{body.name} has points")
     _be(all(isinstance(k, int) and 0 <= k < points for line in body.lines for k in line), f"lines of {body.name} join them")
+    corners = {k for triangle in body.triangles for k in triangle}
+    _be(all(len(t) == 3 for t in body.triangles), f"the skin of {body.name} has triangles")
+    _be(all(isinstance(k, int) and 0 <= k < points for k in corners), f"the skin of {body.name} joins them")
     for field in body.fields:
         _be(field.shape.shape == field.bow.shape == body.rest.shape, f"fields of {body.name} move them")
         _be(bool(np.all(np.isfinite(field.shape)) and np.all(np.isfinite(field.bow))), "by numbers")

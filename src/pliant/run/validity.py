@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pliant.model.modal import ModalBody
 from pliant.run.accounts import energy_balance, energy_given
 from pliant.run.beam_limits import UniformBeamLimits, limits_of
 from pliant.run.bending_warnings import (
@@ -28,6 +29,7 @@ from pliant.run.contact_warnings import bearings, deep_start, impulses, indentat
 from pliant.run.evidence import Evidence, LastingState, Rows
 from pliant.run.joint_warnings import shared_loads, unloaded
 from pliant.run.number_warnings import idle_controllers, unusual, unusual_numbers
+from pliant.run.solid_warnings import spinning, turning
 from pliant.run.starts import unresisted
 
 if TYPE_CHECKING:
@@ -72,6 +74,8 @@ WARNINGS: tuple[Warning, ...] = (
     stretching,
     deflection,
     slope,
+    turning,
+    spinning,
     restitution,
     impulses,
     let_go_by_steps,
@@ -86,13 +90,20 @@ WARNINGS: tuple[Warning, ...] = (
 
 
 OfRows = Callable[[Rows], Iterable[str]]
-OF_ROWS: tuple[OfRows, ...] = (free_root, left_out, deflection, slope)  # also for states that were not integrated
-OF_STATE: tuple[OfRows, ...] = (unyielding, compression, rotation, stretching, *OF_ROWS)  # of equilibria and linearisations
+OF_ROWS: tuple[OfRows, ...] = (free_root, left_out, deflection, slope, turning)  # also for states that were not integrated
+OF_STATE: tuple[OfRows, ...] = (
+    unyielding,
+    compression,
+    rotation,
+    stretching,
+    spinning,
+    *OF_ROWS,
+)  # of equilibria and linearisations
 
 
 # about rows and the hardest contacts of a run, whatever its energies
-OF_COURSE: tuple[Warning, ...] = (free_root, left_out, compression, rotation, stretching, deflection, slope, restitution,
-                                  indentation, shared_loads, unloaded)  # fmt: skip
+OF_COURSE: tuple[Warning, ...] = (free_root, left_out, compression, rotation, stretching, deflection, slope, turning,
+                                  spinning, restitution, indentation, shared_loads, unloaded)  # fmt: skip
 
 
 def warnings_of_rows(rows: Rows) -> tuple[str, ...]:
@@ -112,7 +123,7 @@ def warnings_of(evidence: Evidence) -> tuple[str, ...]:
 
 def judged_numbers(traced: TracedSystem) -> tuple[object, ...]:
     """The numbers of a model that warnings read besides its rows, its weight and its start: equal ones give equal warnings."""
-    beams = []
+    beams: list[tuple[object, ...]] = []
     for node in traced.tree.nodes:
         limits = limits_of(traced.tree.bodies[node.name])
         if limits is not None and limits.bends:
@@ -120,5 +131,7 @@ def judged_numbers(traced: TracedSystem) -> tuple[object, ...]:
             beams.append(
                 (*(array.tobytes() for array in (limits.deflections, limits.slopes, *own)), repr(getattr(limits, "beam", None)))
             )
+        elif isinstance(node.link.body, ModalBody):
+            beams.append((node.link.body.model.digest,))
     pairs = [(repr(slots.pair.normal), slots.pair.radius, slots.pair.other_radius) for slots in traced.pairs]
     return (*beams, *pairs, *traced.warnings, *unusual(traced.system))

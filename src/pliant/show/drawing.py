@@ -10,8 +10,9 @@ closed, contacts remain touching, and clamped parts keep their angles.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,15 +22,18 @@ from pliant.beams.shapes import Shapes, beam_shapes
 from pliant.beams.telescopic import unit_beam
 from pliant.dynamics.tree import Node, Tree
 from pliant.model.beam import Beam
+from pliant.model.body import TIP
 from pliant.model.contact import ContactPair, Plane
 from pliant.model.frame import GROUND as GROUND_NAME
 from pliant.model.frame import Frame
 from pliant.model.joint import BALL, ROTATION, TRANSLATION, Joint
+from pliant.model.modal import ModalBody
 from pliant.model.rigid import RigidBody
 from pliant.model.system import PAYLOAD, System
 from pliant.model.telescopic import EXTENSION, TelescopicBeam
 from pliant.results.drawing import GROUND, BodyDrawing, ContactDrawing, Drawing, Field, Spot
 from pliant.scalar import Numbers
+from pliant.show.skin import edges
 from pliant.show.tangent import slope_weights
 
 Floats = NDArray[np.float64]
@@ -43,7 +47,8 @@ FLAT = 1e-6  # fraction of a body's size: how far points may lie off a line or a
 def draw(system: System, tree: Tree) -> Drawing:
     """The drawing of a System."""
     numbers = {GROUND_NAME: GROUND, **{node.name: k for k, node in enumerate(tree.nodes)}}
-    parts = [_part_drawing(node) for node in tree.nodes]
+    parts = [next(draws for kind, draws in DRAWINGS.items() if isinstance(node.link.body, kind))(node, node.link.body)
+             for node in tree.nodes]  # fmt: skip
     library = _Library({name: body.shapes for name, body in tree.bodies.items() if body.shapes is not None})
     ground = _Points()
     spots = _Spots(numbers, parts, ground)
@@ -228,17 +233,55 @@ class TelescopicDrawing:
         return BodyDrawing(name, "telescopic", rest, lines, tuple(fields), _carrier(self._node.link.joint), on)
 
 
-PartDrawing = RigidDrawing | BeamDrawing | TelescopicDrawing
+class ModalDrawing:
+    """A finite-element body: its skin with the sharp edges, or lines from its root to what is attached."""
+
+    def __init__(self, node: Node, body: ModalBody) -> None:
+        self._node, self._body = node, body
+        tip = body.places(node.name)[TIP].station
+        assert tip is not None
+        self._stations = [tip]  # point 0 is the root, then these
+
+    def number(self, frame: Frame) -> int:
+        if frame.station is None:
+            return 0
+        if frame.station not in self._stations:
+            self._stations.append(frame.station)
+        return 1 + self._stations.index(frame.station)
+
+    def drawing(self, on: Spot, held: _Held, library: _Library) -> BodyDrawing:
+        name, model = self._node.name, self._body.model
+        own = [self._body.fields_at(station)[0] for station in self._stations]
+        skin, numbers = np.unique(model.triangles, return_inverse=True)
+        first = 1 + len(own)
+        rest = np.concatenate([np.zeros((1, 3)), [moves[0] for moves in own], model.nodes[skin]])
+        triangles = first + numbers.reshape(-1, 3)
+        lines = edges(rest, triangles) if len(triangles) else [(0, k) for k in range(1, first)]
+        fields = []
+        for j, label in enumerate(self._body.mode_labels, start=1):
+            shape = np.concatenate([np.zeros((1, 3)), [moves[j] for moves in own], model.shapes[skin, :, j - 1]])
+            fields.append(Field((f"{name}.{label}",), shape, _solid_bow(rest, shape, held)))
+        return BodyDrawing(name, "modal", rest, tuple(lines), tuple(fields), _carrier(self._node.link.joint), on,
+                           tuple(map(tuple, triangles.tolist())))  # fmt: skip
 
 
-def _part_drawing(node: Node) -> PartDrawing:
-    body = node.link.body
-    if isinstance(body, Beam):
-        return BeamDrawing(node, body)
-    if isinstance(body, TelescopicBeam):
-        return TelescopicDrawing(node, body)
-    assert isinstance(body, RigidBody)  # checked when added
-    return RigidDrawing(node, body)
+def _solid_bow(rest: Floats, shape: Floats, held: _Held) -> Floats:
+    """A shape less what moves a held point, growing linearly from the root; with two such points nothing is magnified."""
+    points = sorted(held.points - {0})
+    if not points:
+        return shape
+    towards = rest[points[0]]
+    if len(points) > 1 or not towards @ towards > 0.0:
+        return np.zeros_like(shape)
+    return np.asarray(shape - np.outer(rest @ towards / (towards @ towards), shape[points[0]]))
+
+
+PartDrawing = RigidDrawing | BeamDrawing | TelescopicDrawing | ModalDrawing
+
+
+DRAWINGS: dict[type, Callable[[Node, Any], PartDrawing]] = {
+    Beam: BeamDrawing, TelescopicBeam: TelescopicDrawing, RigidBody: RigidDrawing, ModalBody: ModalDrawing,
+}  # fmt: skip
 
 
 class _Spots:

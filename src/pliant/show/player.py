@@ -246,7 +246,7 @@ def _bodies(bodies: tuple[BodyDrawing, ...]) -> list[dict[str, Any]]:
             weight += 1
         grey = body.kind in ("rigid", "payload")
         described.append({
-            "name": body.name, "kind": body.kind, "joint": body.joint, "on": body.on, "lines": body.lines,
+            "name": body.name, "kind": body.kind, "joint": body.joint, "on": body.on, "lines": body.lines, "skin": body.triangles,
             "rest": _plain(body.rest), "fields": fields, "elastic": any(np.any(f.bow) for f in body.fields),
             "colour": GROUND if grey else colour, "keepsAngle": body.joint in KEEP_ANGLES, "slope": _slope(body, bodies),
         })  # fmt: skip

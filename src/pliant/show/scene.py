@@ -16,6 +16,7 @@ from pliant.show.tangent import SlopeWeights, slope_weights, turn_between
 Floats = NDArray[np.float64]
 
 TELESCOPIC = "telescopic"
+MODAL = "modal"
 FREE = "free"
 KEEP_ANGLES = ("weld", "prismatic")  # joints that do not let a body rotate relative to its carrier
 EQUIVALENT = "equivalent_stress"
@@ -228,7 +229,7 @@ def _finite(result: Result) -> Result:
 
 def slope_at(body: BodyDrawing, point: int) -> SlopeWeights | None:
     """The weights that give a beam's direction at one of its points; None if the body cannot bend there."""
-    bends = any(np.any(field.bow) for field in body.fields)
+    bends = body.kind != MODAL and any(np.any(field.bow) for field in body.fields)
     return next(filter(None, (slope_weights(_fractions(body), line, point) for line in body.lines)), None) if bends else None
 
 

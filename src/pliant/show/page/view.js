@@ -75,6 +75,15 @@ class Camera {
   }
 }
 
+/** The pieces of a line between its points. */
+const pieces = line => line.slice(1).map((point, k) => [line[k], point]);
+
+/** A colour with so much of the first and the rest of the second, both as #rrggbb. */
+function mixed(first, second, share) {
+  const channel = (text, k) => parseInt(text.slice(1 + 2 * k, 3 + 2 * k), 16);
+  return `rgb(${[0, 1, 2].map(k => Math.round(share * channel(first, k) + (1 - share) * channel(second, k))).join(",")})`;
+}
+
 class View {
   constructor(canvas, run, mechanism) {
     this.canvas = canvas; this.run = run; this.mechanism = mechanism;
@@ -202,7 +211,8 @@ class View {
   drawBodies(scale) {
     const strokes = [];
     this.run.bodies.forEach((body, k) => {
-      for (const line of body.lines) {
+      if (body.skin.length) this.skin(k, body, strokes);
+      for (const line of body.skin.length ? body.lines.flatMap(pieces) : body.lines) {
         const of = points => line.map(n => points.subarray(3 * n, 3 * n + 3));
         const points = of(this.mechanism.points[k]);
         const depth = points.reduce((sum, p) => sum + this.camera.project(p)[2], 0) / points.length;
@@ -210,8 +220,9 @@ class View {
       }
     });
     strokes.sort((a, b) => a.depth - b.depth);
-    for (const { k, body, line, points, still } of strokes) {
+    for (const { k, body, line, points, still, shade } of strokes) {
       const colour = this.colour(k);
+      if (shade !== undefined) { this.face(points, colour, shade); continue; }
       if (body.elastic && scale !== 1) this.stroke(still, this.colours.quiet, 1, [2, 4]);
       if (line.length > 2 && line[0] === line[line.length - 1]) {
         this.path(points, true);
@@ -219,9 +230,29 @@ class View {
       }
       const sleeve = body.kind === "telescopic" && line.length === 2, stress = this.stress && this.run.stress ? this.mechanism.stressOf(k) : null;
       if (stress && !sleeve) this.strokeStressed(points, line.map(n => stress[n]));
-      else this.stroke(points, colour, sleeve ? 8 : 4);
+      else this.stroke(points, colour, sleeve ? 8 : body.skin.length ? 1.2 : 4);
       if (line.length === 1 || body.kind === "payload") this.dot(points[points.length - 1], 8, colour, null, body.joint === "prismatic");
     }
+  }
+
+  /** The triangles of a skin that are turned towards the eye, with how steeply they are. */
+  skin(k, body, strokes) {
+    const points = this.mechanism.points[k], eye = this.camera.axes[2], of = n => points.subarray(3 * n, 3 * n + 3);
+    for (const triangle of body.skin) {
+      const corners = triangle.map(of), normal = cross(add(corners[1], corners[0], -1), add(corners[2], corners[0], -1));
+      const shade = dot(normal, eye) / (Math.hypot(...normal) || 1);
+      if (shade <= 0) continue;
+      const depth = corners.reduce((sum, p) => sum + this.camera.project(p)[2], 0) / 3;
+      strokes.push({ k, body, points: corners, depth, shade });
+    }
+  }
+
+  /** A face, lighter where it looks at the eye; its own edge closes the seam to the next one. */
+  face(points, colour, shade) {
+    const pen = this.pen;
+    this.path(points, true);
+    pen.fillStyle = pen.strokeStyle = mixed(colour, this.colours.paper, 0.85 - 0.55 * shade); pen.lineWidth = 0.7;
+    pen.fill(); pen.stroke();
   }
 
   /** A line whose colour follows the stress along it, on an edge that shows it on any paper. */
@@ -238,8 +269,7 @@ class View {
   stressColour(value) {
     const { map, largest } = this.run.stress, at = Math.min(Math.max(value / largest, 0), 1) * (map.length - 1);
     const low = Math.min(Math.floor(at), map.length - 2), part = at - low;
-    const channel = (text, k) => parseInt(text.slice(1 + 2 * k, 3 + 2 * k), 16);
-    return `rgb(${[0, 1, 2].map(k => Math.round((1 - part) * channel(map[low], k) + part * channel(map[low + 1], k))).join(",")})`;
+    return mixed(map[low + 1], map[low], part);
   }
 
   /** What the colours of stress mean, from none to the largest of the run. */

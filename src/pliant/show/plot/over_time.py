@@ -94,7 +94,7 @@ def unit_of(result: Result, coordinate: str) -> str:
 def is_mode(name: str) -> bool:
     """Whether a coordinate is the weight of a mode."""
     last = name.rsplit(".", 1)[1]
-    return last.rstrip("0123456789") in ("y", "z", "axial", "torsion") and last[-1].isdigit()
+    return last.rstrip("0123456789") in ("y", "z", "axial", "torsion", "mode") and last[-1].isdigit()
 
 
 def _quantity(result: Result, name: str) -> str:

@@ -195,7 +195,7 @@ class Sketch:
             if len(line) > 2 and line[0] == line[-1] and self.scene.flat:
                 (area,) = panel.fill(*(stroke[:, k] for k in self.axes), color=colour, alpha=0.25, linewidth=0, zorder=2)
                 self._drawn[panel]["area", number, line] = area
-            width = 5.0 if body.kind == "telescopic" and len(line) == 2 else 2.6
+            width = 1.0 if body.triangles else 5.0 if body.kind == "telescopic" and len(line) == 2 else 2.6
             if elastic and self.scene.scale != 1.0:
                 self._plot(undeformed[list(line)], linestyle=":", color=QUIET, linewidth=0.8, zorder=2)
             self._plot(stroke, color=colour, linewidth=width, solid_capstyle="round", zorder=3)
