@@ -28,8 +28,8 @@ def found(records):
 def test_a_reading_is_the_angle_of_a_strip_that_a_force_at_its_end_bends():
     made = example.MADE[1]
     bench = pl.System("bench", gravity=(0, 0))
-    strip = pl.Beam(length=made["length"], section=pl.Section.rectangle(*made["sides"]), theory="euler-bernoulli", material=pl.STEEL,
-                    modes=pl.ElementModes(1, reference="cantilever"), damping=pl.ModalDamping(0.5))  # fmt: skip
+    strip = pl.Beam(length=made["length"], section=pl.Section.rectangle(*made["sides"]), theory="euler-bernoulli",
+                    material=pl.STEEL, modes=pl.ElementModes(1, reference="cantilever"), damping=pl.ModalDamping(0.5))  # fmt: skip
     link = bench.add("strip", strip, joint=pl.Weld())
     bench.force("pull", link.tip, (0.0, 0.5))
     bench.sensor.strain_gauge(link, side="bottom", name="angle", gain=example.as_angle(1))
