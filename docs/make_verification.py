@@ -323,6 +323,7 @@ def _() -> tuple[float, float]:
     return float(pl.equilibrium(system)["tip_position", "cable_8"][1]), exact
 
 
+@functools.cache
 def _swing_of_a_cable(radius: float, stiffness: float) -> float:
     """Period of the first swing: (EI u'')'' - (T/(1 + T/EA) u')' = m w^2 u in the height z above the free end, T = m g z."""
     area = math.pi * radius**2
@@ -694,6 +695,7 @@ def _turn(axis: Any, angle: float) -> Any:
     return np.eye(3) + math.sin(angle) * across + (1.0 - math.cos(angle)) * across @ across
 
 
+@functools.cache
 def _bricard_swing() -> float:
     """Time between rests of Bricard's mechanism: angles t, u, t, u, t; T = M(t) t'^2/2 and V(t) from the closed loop."""
     edges = np.diff(BRICARD, axis=0)
@@ -768,6 +770,7 @@ def _governor(t: float) -> float:
     return float(pl.simulate(system, t, method=pl.Radau9(rtol=1e-11, atol=1e-13), save=[0.0, t])["slider.displacement"][-1])
 
 
+@functools.cache
 def _governor_equations(t: float) -> float:
     """Lagrange's equations of the rods' angle b below the horizontal and the slider's place s, at constant angular momentum."""
 
@@ -823,6 +826,7 @@ def _crank_in_space(t: float) -> float:
     return float(run["slider.displacement"][-1])
 
 
+@functools.cache
 def _crank_equation(t: float) -> float:
     """M a'' + M' a'^2/2 + V' = 0 of the crank's angle a; a slender rod from p to s has the energy m (p'^2 + p' s' + s'^2)/6."""
 
@@ -1206,8 +1210,9 @@ hide: [toc]
 # Verification
 
 This page compares pliant with {count} references: printed values of published benchmarks, closed forms, and solutions by other
-code. Its last table has measured machines. `python docs/make_verification.py` runs all of them and writes this page; `python docs/make_verification.py ROW` runs one row,
-whose name is in the last column. The tests run the quick rows again and check that the page says what the stored results say.
+code. Its last table has measured machines. `python docs/make_verification.py` runs all rows and writes this page;
+`python docs/make_verification.py ROW` runs one row, whose name is in the last column. The tests run the quick rows again and check
+that the page says what the stored results say.
 
 - **Error** is relative to the reference. For printed values it includes the rounding of the last printed digit.
 - **Verdict**: *met* within the error beside it; *met with more elements*, where the error falls with the number of elements and

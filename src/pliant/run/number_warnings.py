@@ -63,7 +63,10 @@ def slenderness(system: System) -> Iterator[str]:
         section, length = getattr(link.body, "section", None), getattr(link.body, "length", None)
         if section is None or not isinstance(length, float):
             continue
-        bent = {"y", "z"} & {direction_of(modes) for modes in link.body.mode_sets} or {"y", "z"}  # a wide strip bends one way
+        bent = {"y", "z"} & {direction_of(modes) for modes in getattr(link.body, "mode_sets", ())} or {
+            "y",
+            "z",
+        }  # a wide strip bends one way
         moments = [moment for plane, moment in (("y", section.Iz), ("z", section.Iy)) if moment is not None and plane in bent]
         ratios = [length / math.sqrt(12.0 * moment / section.A) for moment in moments]  # of a rectangle: to its sides
         for ratio in [x for x in sorted(ratios) if not STOCKY <= x <= THIN][:1]:
