@@ -1137,7 +1137,7 @@ def _arm_row(name: str, record: str, of: str, words: str, within: float) -> None
 
         return off(_arm_fit()), off(QUANSER)
 
-    source = "basta/quanser-2-dof-serial-flexible-link; its set-up files' numbers, in pliant"
+    source = "basta/quanser-2-dof-serial-flexible-link; its set-up files' numbers, without dry friction, in pliant"
     row(name, MACHINES, words, "% of the motion", source, within, measured=True)(compute)
 
 
