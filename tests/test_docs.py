@@ -137,7 +137,7 @@ def test_the_api_reference_is_what_its_maker_writes():
 
 VERIFICATION = runpy.run_path(str(TOP / "docs" / "make_verification.py"))
 STORED = json.loads((TOP / "docs" / "verification.json").read_text(encoding="utf-8"))
-QUICK = [name for name, stored in STORED.items() if stored["seconds"] < 0.03]
+QUICK = [name for name, stored in STORED.items() if stored["seconds"] < 0.03 and not VERIFICATION["ROWS"][name].measured]
 
 
 def test_the_page_of_verification_is_what_stored_results_say():
@@ -145,12 +145,12 @@ def test_the_page_of_verification_is_what_stored_results_say():
     rows = VERIFICATION["ROWS"]
     assert list(STORED) == list(rows) and len(rows) >= 25
     assert (TOP / "docs" / "verification.md").read_text(encoding="utf-8") == VERIFICATION["page"](STORED)
-    off = {name: VERIFICATION["error"](stored["ours"], stored["reference"]) for name, stored in STORED.items()}
+    off = {name: rows[name].error(stored["ours"], stored["reference"]) for name, stored in STORED.items()}
     assert not [name for name, row in rows.items() if off[name] > row.within]
 
 
 def test_quick_rows_of_verification_come_out_again():
-    off = {name: VERIFICATION["error"](*VERIFICATION["ROWS"][name].compute()) for name in QUICK}
+    off = {name: VERIFICATION["ROWS"][name].error(*VERIFICATION["ROWS"][name].compute()) for name in QUICK}
     assert len(off) > 15 and not {name: error for name, error in off.items() if error > VERIFICATION["ROWS"][name].within}
 
 

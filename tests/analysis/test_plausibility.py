@@ -70,6 +70,15 @@ def test_an_implausible_mass_per_length_is_said():
         assert [density in sentence for sentence in pl.implausible(system)] == [True] * bool(density)
 
 
+def test_a_strip_may_be_wide_across_the_plane_in_which_it_bends():
+    strip = partial(pl.Beam, length=0.2, section=pl.Section.rectangle(height=1e-3, width=0.08), theory="euler-bernoulli",
+                    material=pl.STEEL)  # fmt: skip
+    for planes, said in (("y", 0), ("z", 1), ("yz", 1)):
+        system = pl.System("strip", gravity=(0, 0, 0))
+        system.add("strip", strip(modes=[pl.Modes("cf", 1, plane=plane) for plane in planes]), joint=pl.Weld())
+        assert len(pl.implausible(system)) == said
+
+
 def test_a_contact_deep_inside_at_the_start_is_said():
     system = arm()
     wall = pl.Plane(normal=(-1.0, 0.0), point=(0.4, 0.0))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
+from pliant.model.modes import direction_of
 from pliant.model.sampled import SAME
 from pliant.model.system import System
 from pliant.run.evidence import Evidence
@@ -62,7 +63,11 @@ def slenderness(system: System) -> Iterator[str]:
         section, length = getattr(link.body, "section", None), getattr(link.body, "length", None)
         if section is None or not isinstance(length, float):
             continue
-        moments = [moment for moment in (section.Iz, section.Iy) if moment is not None]
+        bent = {"y", "z"} & {direction_of(modes) for modes in getattr(link.body, "mode_sets", ())} or {
+            "y",
+            "z",
+        }  # a wide strip bends one way
+        moments = [moment for plane, moment in (("y", section.Iz), ("z", section.Iy)) if moment is not None and plane in bent]
         ratios = [length / math.sqrt(12.0 * moment / section.A) for moment in moments]  # of a rectangle: to its sides
         for ratio in [x for x in sorted(ratios) if not STOCKY <= x <= THIN][:1]:
             than = "less than a beam has; is it in m? 0.01 is 10 mm" if ratio < STOCKY else "more than a thread has"
