@@ -127,6 +127,7 @@ from pliant.model.section import Section
 from pliant.model.segmented import segmented
 from pliant.model.sensor import Accelerometer, Encoder, ForceSensor, Gyro, StrainGauge
 from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, PiecewiseLinear, PiecewiseSmooth, Prescribed
+from pliant.model.solids import Box, ConvexMesh, Cylinder, read_stl
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
 from pliant.results.ledger import Ledger
@@ -196,6 +197,7 @@ __all__ = [
     "Beam",
     "BengisuAkay",
     "Bore",
+    "Box",
     "Campbell",
     "Capsule",
     "CarvalhoMartins",
@@ -206,12 +208,14 @@ __all__ = [
     "Compiled",
     "Constant",
     "Constraint",
+    "ConvexMesh",
     "Coulomb",
     "CoulombStiction",
     "CoulombViscous",
     "CraigBampton",
     "CustomFriction",
     "CustomNormal",
+    "Cylinder",
     "Cylindrical",
     "Dahl",
     "Damper",
@@ -375,6 +379,7 @@ __all__ = [
     "plot",
     "quantise",
     "read_mjcf",
+    "read_stl",
     "read_urdf",
     "report",
     "saturate",

@@ -12,6 +12,7 @@ from pliant.model.check import Axis, Vector
 from pliant.model.frame import GROUND, Frame
 from pliant.model.friction_law import BristleLaw, FrictionLaw
 from pliant.model.normal_law import NormalLaw
+from pliant.model.solids import SOLIDS, Box, ConvexMesh, Corner, Cylinder, Rim, Solid
 from pliant.scalar import Numbers, cos, sin
 
 
@@ -125,30 +126,33 @@ def _check_round(part: str, shape: Bore | Pin) -> None:
     object.__setattr__(shape, "axis", check.axis(part, "axis", shape.axis))
 
 
-# What each shape can touch. `dynamics/pairs.py` has a formula for every two; a capsule is two spheres there.
+# What each shape can touch. `dynamics/pairs.py` has a formula for every two; a capsule is two spheres there, a solid its parts.
 TOUCHES: dict[type, tuple[type, ...]] = {
-    Point: (Plane, Sphere, Bore, Socket),
-    Sphere: (Plane, Sphere, Point, Bore, Socket),
+    Point: (Plane, Sphere, Bore, Socket, Box, Cylinder),
+    Sphere: (Plane, Sphere, Point, Bore, Socket, Box, Cylinder),
     Capsule: (Plane, Bore),
     Pin: (Bore,),
+    Box: (Plane, Box),
+    Cylinder: (Plane,),
+    ConvexMesh: (Plane,),
 }
 TOUCHED: tuple[type, ...] = tuple(dict.fromkeys(other for others in TOUCHES.values() for other in others))
 
 HOLLOW = (Bore, Socket)  # shapes around what they touch
 
-Touching = Point | Sphere | Capsule | Pin
-Against = Plane | Point | Sphere | Bore | Socket
+Touching = Point | Sphere | Capsule | Pin | Solid
+Against = Plane | Point | Sphere | Bore | Socket | Box | Cylinder
 Shape = Touching | Against
 
 
 @dataclass(frozen=True)
 class ContactPair:
-    """A sphere (a point has radius zero) or a pin, and what it can touch."""
+    """A sphere (a point has radius zero), a pin or a part of a solid, and what it can touch."""
 
     turns: ClassVar[bool] = False  # its gap is a length
 
     name: str
-    ball: Point | Sphere | Pin
+    ball: Point | Sphere | Pin | Corner | Rim
     against: Against
     normal: NormalLaw
     friction: FrictionLaw | BristleLaw | None
@@ -172,9 +176,23 @@ class ContactPair:
         return isinstance(self.against, (Point, Sphere))
 
     @property
+    def sizes(self) -> tuple[float, float]:
+        """How far the surfaces of solids are from the origins of their frames, m; 0 for a ball, whose centre is there."""
+        solids = (getattr(self.ball, "of", None), self.against)
+        first, second = (solid.bounding if isinstance(solid, SOLIDS) else 0.0 for solid in solids)
+        return first, second
+
+    @property
+    def thickness(self) -> float | None:
+        """Half of what a fast body may pass through, m; None of what is solid behind its surface, as a plane is."""
+        if isinstance(self.against, SOLIDS):
+            return self.radius + self.against.inner
+        return self.radius + self.other_radius if self.between_balls else None
+
+    @property
     def reach(self) -> float:
         """The size of the numbers whose difference is the gap, besides the coordinates of the contact point, m."""
-        return abs(self.radius) + abs(self.other_radius)
+        return abs(self.radius) + abs(self.other_radius) + sum(self.sizes)
 
     @property
     def units(self) -> tuple[str, str]:
@@ -187,15 +205,29 @@ class ContactPair:
         return self.ball.at, self.against.on if isinstance(self.against, Plane) else self.against.at
 
 
-def touching_parts(part: str, shape: Any, against: Any) -> list[tuple[str, Point | Sphere | Pin, float]]:
-    """The parts of a shape that touch, with the names of their places and their stations; a bare frame is a point."""
+def both_ways(shape: Any, against: Any) -> list[tuple[Any, Any]]:
+    """What touches what: of two boxes, the corners of each the other one. A bare frame is a point, a solid on a ball a ball on it."""
     if isinstance(shape, Frame):
         shape = Point(shape)
+    if isinstance(shape, Box) and isinstance(against, Box):
+        return [(shape, against), (against, shape)]
+    swapped = type(shape) in TOUCHES.get(type(against), ()) and type(against) not in TOUCHES.get(type(shape), ())
+    return [(against, shape)] if swapped else [(shape, against)]
+
+
+def touching_parts(part: str, shape: Any, against: Any) -> list[tuple[str, Point | Sphere | Pin | Corner | Rim, float]]:
+    """The parts of a shape that touch, with the names of their places and their stations."""
     if type(shape) not in TOUCHES:
-        raise ModelError.of(part, "points", "must be frames, Points, Spheres, Capsules or Pins", shape)
+        rule = "must be frames, Points, Spheres, Capsules, Pins, Boxes, Cylinders or ConvexMeshes"
+        raise ModelError.of(part, "points", rule, shape)
     if type(against) not in TOUCHES[type(shape)]:
         rule = f"must be {any_of(TOUCHES[type(shape)])} when a {type(shape).__name__} touches it"
         raise ModelError.of(part, "against", rule, against)
+    if isinstance(shape, Box) and isinstance(against, Box) and not (shape.flat and against.flat):
+        rule = "must be a Plane when a Box with three sides touches it; two boxes can touch in a plane, with two sides each"
+        raise ModelError.of(part, "against", rule, against)
+    if isinstance(shape, SOLIDS):
+        return [(place_name(shape.at), solid, 0.0) for solid in shape.parts()]
     if isinstance(shape, Capsule):
         first, second = shape.ends()
         return [(f"{shape.at.body}.start", first, 0.0), (f"{shape.at.body}.end", second, 0.0)]

@@ -21,7 +21,7 @@ from pliant.model.closure import (
     closure,
     closure_tolerance,
 )
-from pliant.model.contact import HOLLOW, TOUCHED, Against, ContactPair, Plane, any_of, touching_parts
+from pliant.model.contact import HOLLOW, TOUCHED, Against, ContactPair, Plane, any_of, both_ways, touching_parts
 from pliant.model.cut_joint import CutJoint
 from pliant.model.driven_by import efforts_of, first_row, interpolation_error
 from pliant.model.force import DIRECTIONS, EXPRESSED, Condition, Drive, PointForce, PointMoment
@@ -44,6 +44,7 @@ from pliant.model.sampled import Sampled, Update, controller
 from pliant.model.segmented import SegmentedBeam
 from pliant.model.sensor import Sensor
 from pliant.model.signal import Constant, Formula, PrescribedMotion, Signal, signal
+from pliant.model.solids import Corner, Rim
 from pliant.model.strut import Strut, strut_force
 from pliant.model.telescopic import TelescopicBeam
 from pliant.results import rich_display
@@ -409,7 +410,7 @@ class System:
         friction: Any = None,
         name: str = "contact",
     ) -> list[str]:
-        """Add contact between shapes (frames, Points, Spheres, Capsules, Pins) and a Plane, Sphere, Point, Bore or Socket.
+        """Add contact between shapes (frames, Points, Spheres, Capsules, Pins, solids) and what they touch: a Plane, a Sphere, ...
 
         normal: a law such as HuGuo(...), or a function of (depth, rate, entry_speed). friction: a law, a function of (slip
         speed, normal force), or None. Returns the names of the contact pairs, one per shape: "contact arm.tip".
@@ -426,11 +427,14 @@ class System:
         check_impulsive(part, law, slip)
         added = []
         for shape in points if isinstance(points, (list, tuple)) else [points]:
-            for place, ball, station in touching_parts(part, shape, against):
-                end = "" if station == 0.0 else ".low" if station < 0.0 else ".high"
-                pair = ContactPair(f"{name} {self._place_name(ball.at, place)}{end}", ball, against, law, slip, station)
-                self._add_pair(part, pair)
-                added.append(pair.name)
+            for one, other in both_ways(shape, against):
+                for place, ball, station in touching_parts(part, one, other):
+                    end = "" if station == 0.0 else ".low" if station < 0.0 else ".high"
+                    if isinstance(ball, (Corner, Rim)):
+                        end = f".{ball.name}"
+                    pair = ContactPair(f"{name} {self._place_name(ball.at, place)}{end}", ball, other, law, slip, station)
+                    self._add_pair(part, pair)
+                    added.append(pair.name)
         if not added:
             raise ModelError.of(part, "points", "must contain at least one point", points)
         return added

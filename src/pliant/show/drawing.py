@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 from pliant.beams.fields import bending_pairs, foreshortening, stiffening_threes, third_order
 from pliant.beams.shapes import Shapes, beam_shapes
 from pliant.beams.telescopic import unit_beam
+from pliant.dynamics.algebra import Vec, add
 from pliant.dynamics.tree import Node, Tree
 from pliant.model.beam import Beam
 from pliant.model.contact import ContactPair, Plane
@@ -26,6 +28,7 @@ from pliant.model.frame import GROUND as GROUND_NAME
 from pliant.model.frame import Frame
 from pliant.model.joint import BALL, ROTATION, TRANSLATION, Joint
 from pliant.model.rigid import RigidBody
+from pliant.model.solids import SOLIDS, Solid
 from pliant.model.system import PAYLOAD, System
 from pliant.model.telescopic import EXTENSION, TelescopicBeam
 from pliant.results.drawing import GROUND, BodyDrawing, ContactDrawing, Drawing, Field, Spot
@@ -54,6 +57,9 @@ def draw(system: System, tree: Tree) -> Drawing:
     touching = [spots.at(frame) for pair in system.contacts.values() for frame in pair.frames]
     fixed = [*(spot for _, a, b in closures for spot in (a, b)), *touching]
     stands = [_Stand(spot, _carrier(node.link.joint), any(node.link.on.offset)) for spot, node in zip(on, tree.nodes, strict=True)]
+    for solid in _solids(system):
+        if solid.at.body != GROUND_NAME and isinstance(part := parts[numbers[solid.at.body]], RigidDrawing):
+            part.outline(solid)
     bodies = tuple(
         part.drawing(on[k], held, library) for k, (part, held) in enumerate(zip(parts, _held(stands, fixed), strict=True))
     )
@@ -167,16 +173,23 @@ class RigidDrawing:
         self._payload = node.name.endswith(PAYLOAD)
         self._points = _Points((0.0, 0.0, 0.0), body.tip, *body.frames.values())
         self._com = body.com
+        self._outlines: list[list[Numbers]] = []
 
     def number(self, frame: Frame) -> int:
         return self._points.add(frame.offset)
 
+    def outline(self, solid: Solid) -> None:
+        """Draw a solid on it."""
+        self._outlines += [[_seen_from_body(solid.at, point) for point in line] for line in solid.lines()]
+
     def drawing(self, on: Spot, held: _Held, library: _Library) -> BodyDrawing:
         if len(self._points.array) == 1:
             self._points.add(self._com)
+        strokes = () if self._outlines else _strokes(self._points.array)
+        outlines = tuple(tuple(self._points.add(point) for point in line) for line in self._outlines)
         points = self._points.array
         kind = "payload" if self._payload else "rigid"
-        return BodyDrawing(self._node.name, kind, points, _strokes(points), (), _carrier(self._node.link.joint), on)
+        return BodyDrawing(self._node.name, kind, points, strokes + outlines, (), _carrier(self._node.link.joint), on)
 
 
 class BeamDrawing:
@@ -328,6 +341,12 @@ def _carrier(joint: Joint) -> str:
     return "revolute" if kinds else "weld"
 
 
+def _solids(system: System) -> list[Solid]:
+    """The solids of all contacts, each once."""
+    shapes = [shape for pair in system.contacts.values() for shape in (getattr(pair.ball, "of", None), pair.against)]
+    return list(dict.fromkeys(shape for shape in shapes if isinstance(shape, SOLIDS)))
+
+
 def _contact(pair: ContactPair) -> ContactDrawing:
     still = pair.frames[1].body == GROUND_NAME
     if not isinstance(pair.against, Plane):
@@ -338,14 +357,22 @@ def _contact(pair: ContactPair) -> ContactDrawing:
 
 def _on_ground(plane: Plane) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
     """Point and normal of a plane on the ground, world axes."""
+    return _seen_from_body(plane.on, plane.point), _turned(plane.on, plane.normal)
+
+
+def _seen_from_body(frame: Frame, point: Any) -> Vec:
+    """A point given in the axes of a frame, in those of its body."""
+    return add(frame.offset, _turned(frame, point))
+
+
+def _turned(frame: Frame, vector: Any) -> Vec:
     from pliant.dynamics.rotation import NO_TURN, about
 
     rotation = NO_TURN
-    for axis, angle in plane.on.turns:
+    for axis, angle in frame.turns:
         rotation = rotation.then(about(axis, angle))
-    x, y, z = rotation.out(tuple(plane.point))  # type: ignore[arg-type]
-    offset = plane.on.offset
-    return (offset[0] + x, offset[1] + y, offset[2] + z), rotation.out(tuple(plane.normal))  # type: ignore[arg-type]
+    x, y, z = (float(a) for a in vector)
+    return rotation.out((x, y, z))
 
 
 def _strokes(points: Floats) -> tuple[tuple[int, ...], ...]:
