@@ -9,6 +9,7 @@ import pliant as pl
 from pliant.dynamics.pairs import PAIRS
 from pliant.files.writer import dump_model
 from pliant.model.contact import TOUCHES, Bore, Capsule, Pin, Plane, Point, Sphere
+from pliant.model.solids import Box, ConvexMesh, Corner, Cylinder, Rim
 from registered import PAIR_EXAMPLES
 
 ENTRIES = pytest.mark.parametrize("entry", PAIRS, ids=lambda entry: " in ".join(kind.__name__ for kind in entry))
@@ -37,8 +38,9 @@ def run(system, t_end=0.2, **options):
 
 
 def test_what_the_model_lets_touch_has_a_formula_and_the_other_way_round():
-    """A capsule is two spheres when it touches."""
-    known = {(Sphere if one is Capsule else one, other) for one, others in TOUCHES.items() for other in others}
+    """A capsule is two spheres when it touches, a solid is its corners or its rims."""
+    parts = {Capsule: Sphere, Box: Corner, ConvexMesh: Corner, Cylinder: Rim}
+    known = {(parts.get(one, one), other) for one, others in TOUCHES.items() for other in others}
     assert known == set(PAIRS)
 
 
@@ -46,7 +48,10 @@ WRONG = {
     "thick": (lambda at: Bore(at, 0.05), "points must be thinner than the Bore, of radius 0.05 m, got 0.1"),
     "pin on ball": (lambda at: Sphere(at, 1.0), "against must be a Bore when a Pin touches it"),
     "pin on plane": (lambda at: Plane(normal="y", on=at), "against must be a Bore when a Pin touches it"),
-    "around a pin": (lambda at: Pin(at, 1.0), "against must be a Plane, a Sphere, a Bore, a Socket or a Point, got Pin"),
+    "around a pin": (
+        lambda at: Pin(at, 1.0),
+        "against must be a Plane, a Sphere, a Bore, a Socket, a Box, a Cylinder or a Point, got Pin",
+    ),
 }
 
 
@@ -61,7 +66,7 @@ def test_a_pair_without_an_entry_is_refused_by_name(wrong):
 
 @ENTRIES
 def test_the_bodies_meet_and_the_gap_changes_as_fast_as_it_closes(entry):
-    """A cubic through rows a step apart has the slope -closing_speed, to fourth order."""
+    """A cubic through rows a step apart has the slope -closing_speed, to fourth order, but where the nearest edge changes."""
     found = run(floating(entry), save=STEP)
     assert found.ok and len(found.contacts) > 0
     gap, closing = found.values["gap"], found.values["closing_speed"]
@@ -69,7 +74,9 @@ def test_the_bodies_meet_and_the_gap_changes_as_fast_as_it_closes(entry):
     apart = gap > 0.0  # where no force bends the way of the bodies within a few rows
     smooth = apart[:-4] & apart[1:-3] & apart[2:-2] & apart[3:-1] & apart[4:]
     assert smooth.sum() > 200
-    np.testing.assert_allclose(slope[smooth], -closing[2:-2][smooth], atol=2e-6)
+    bend = np.abs(closing[:-4] - 2.0 * closing[2:-2] + closing[4:])[smooth]
+    error = np.abs(slope + closing[2:-2])[smooth]
+    assert np.all(error <= 2e-6 + bend) and np.mean(error > 2e-6) < 1e-3
 
 
 @ENTRIES

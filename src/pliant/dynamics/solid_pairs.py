@@ -43,7 +43,7 @@ def rim_on_plane(pair: ContactPair, solid: Pose, plane: Pose) -> Touching:
 
 
 def ball_on_box(pair: ContactPair, ball: Pose, box: Pose) -> Touching:
-    """The signed distance of a point from a box: outside to its nearest point, inside to its nearest face; less the ball's radius."""
+    """The signed distance of a point from a box, outside to its nearest point, inside to its nearest face, less the radius."""
     solid = pair.against
     assert isinstance(solid, Box)
     place = _place(pair.ball, ball)

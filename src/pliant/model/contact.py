@@ -206,7 +206,7 @@ class ContactPair:
 
 
 def both_ways(shape: Any, against: Any) -> list[tuple[Any, Any]]:
-    """What touches what: of two boxes, the corners of each the other one. A bare frame is a point, a solid on a ball a ball on it."""
+    """What touches what: of two boxes, the corners of each the other one; a solid against a ball is a ball against it."""
     if isinstance(shape, Frame):
         shape = Point(shape)
     if isinstance(shape, Box) and isinstance(against, Box):

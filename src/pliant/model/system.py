@@ -33,7 +33,7 @@ from pliant.model.joint_friction import Frictions, JointFriction
 from pliant.model.modes import CHOSEN, ElementModes, carrying
 from pliant.model.motor import COMMAND, Motor, MotorDrive, rates_of
 from pliant.model.new_sensor import NewSensor
-from pliant.model.normal_law import check_impulsive, normal_law
+from pliant.model.normal_law import Impulsive, check_impulsive, normal_law
 from pliant.model.own_state import OwnState
 from pliant.model.parameter import Parameter, expression_of
 from pliant.model.play import Backlash
@@ -749,6 +749,9 @@ class System:
         if isinstance(pair.against, HOLLOW) and not pair.radius < pair.against.radius:
             rule = f"must be thinner than the {type(pair.against).__name__}, of radius {pair.against.radius!r} m"
             raise ModelError.of(part, "points", rule, pair.radius)
+        if isinstance(pair.ball, Rim) and isinstance(pair.normal, Impulsive):
+            rule = "must have a stiffness for a Cylinder, which stands on two points that travel round its rim: not Impulsive"
+            raise ModelError.of(part, "normal", rule, pair.normal)
         if pair.name in self.contacts:
             raise ModelError.of(part, "points", "must form pairs with unique names (give this contact its own name)", pair.name)
         self.contacts[pair.name] = pair
