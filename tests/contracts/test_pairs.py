@@ -8,8 +8,8 @@ import pytest
 import pliant as pl
 from pliant.dynamics.pairs import PAIRS
 from pliant.files.writer import dump_model
-from pliant.model.contact import TOUCHES, Bore, Capsule, Pin, Plane, Point, Sphere
-from pliant.model.solids import Box, ConvexMesh, Corner, Cylinder, Rim
+from pliant.model.contact import TOUCHES, Bore, Capsule, End, Pin, Plane, Point, Side, Sphere
+from pliant.model.solids import Box, ConvexMesh, Corner, Cylinder, Edge, Rim
 from registered import PAIR_EXAMPLES
 
 ENTRIES = pytest.mark.parametrize("entry", PAIRS, ids=lambda entry: " in ".join(kind.__name__ for kind in entry))
@@ -38,9 +38,18 @@ def run(system, t_end=0.2, **options):
 
 
 def test_what_the_model_lets_touch_has_a_formula_and_the_other_way_round():
-    """A capsule is two spheres when it touches, a solid is its corners or its rims."""
-    parts = {Capsule: Sphere, Box: Corner, ConvexMesh: Corner, Cylinder: Rim}
-    known = {(parts.get(one, one), other) for one, others in TOUCHES.items() for other in others}
+    """A capsule is two spheres on a plane and in a bore; of other shapes the parts touch."""
+    parts = {Capsule: {End}, Box: {Corner}, ConvexMesh: {Corner}, Cylinder: {Rim}}
+    special = {
+        (Box, Capsule): {Corner, Edge},
+        (Capsule, Capsule): {End, Side},
+        (Capsule, Plane): {Sphere},
+        (Capsule, Bore): {Sphere},
+    }
+    known = {
+        (part, other)
+        for one, others in TOUCHES.items() for other in others for part in special.get((one, other), parts.get(one, {one}))
+    }  # fmt: skip
     assert known == set(PAIRS)
 
 
@@ -50,7 +59,7 @@ WRONG = {
     "pin on plane": (lambda at: Plane(normal="y", on=at), "against must be a Bore when a Pin touches it"),
     "around a pin": (
         lambda at: Pin(at, 1.0),
-        "against must be a Plane, a Sphere, a Bore, a Socket, a Box, a Cylinder or a Point, got Pin",
+        "against must be a Plane, a Sphere, a Bore, a Socket, a Capsule, a Box, a Cylinder or a Point, got Pin",
     ),
 }
 

@@ -10,9 +10,16 @@ from collections.abc import Callable
 from pliant.dynamics.algebra import Vec, add, dot, scale, sub
 from pliant.dynamics.kinematics import Pose
 from pliant.dynamics.meeting import Touching, apart
-from pliant.dynamics.solid_pairs import ball_on_box, ball_on_cylinder, corner_on_plane, rim_on_plane
-from pliant.model.contact import Bore, ContactPair, Pin, Plane, Point, Socket, Sphere
-from pliant.model.solids import Box, Corner, Cylinder, Rim
+from pliant.dynamics.solid_pairs import (
+    ball_on_box,
+    ball_on_capsule,
+    ball_on_cylinder,
+    corner_on_plane,
+    rim_on_plane,
+    side_on_capsule,
+)
+from pliant.model.contact import Bore, Capsule, ContactPair, End, Pin, Plane, Point, Side, Socket, Sphere
+from pliant.model.solids import Box, Corner, Cylinder, Edge, Rim
 
 PairFunction = Callable[[ContactPair, Pose, Pose], Touching]
 
@@ -87,6 +94,13 @@ PAIRS: dict[tuple[type, type], PairFunction] = {
     (Point, Box): ball_on_box,
     (Sphere, Box): ball_on_box,
     (Corner, Box): ball_on_box,
+    (End, Box): ball_on_box,
+    (Point, Capsule): ball_on_capsule,
+    (Sphere, Capsule): ball_on_capsule,
+    (End, Capsule): ball_on_capsule,
+    (Corner, Capsule): ball_on_capsule,
+    (Edge, Capsule): side_on_capsule,
+    (Side, Capsule): side_on_capsule,
     (Point, Cylinder): ball_on_cylinder,
     (Sphere, Cylinder): ball_on_cylinder,
 }

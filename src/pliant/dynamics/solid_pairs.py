@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from pliant.dynamics.algebra import Scalar, Vec, add, dot, is_zero, scale, sub, total
 from pliant.dynamics.kinematics import Pose
 from pliant.dynamics.meeting import COINCIDENT, Touching, apart
-from pliant.model.contact import ContactPair, Plane
-from pliant.model.solids import Box, Corner, Cylinder, Rim
+from pliant.model.contact import Capsule, ContactPair, Plane, Side
+from pliant.model.solids import Box, Corner, Cylinder, Edge, Rim
 from pliant.scalar import absolute, maximum, minimum, sqrt, where
 
 # Of a radius: where the axis of a cylinder is this parallel to a plane's normal, the lowest point of its rim is a fixed one. There
 # the lowest and the highest press alike, so that only the friction against spinning on the spot notices.
 UPRIGHT = 1e-12
+PARALLEL = 1e-15  # squared sine of an angle: segments at smaller angles touch in the middle
 
 
 def corner_on_plane(pair: ContactPair, solid: Pose, plane: Pose) -> Touching:
@@ -64,6 +65,46 @@ def ball_on_cylinder(pair: ContactPair, ball: Pose, cylinder: Pose) -> Touching:
     distance, radial = apart(sub(between, scale(height, axis)))
     excess = [distance - solid.radius, absolute(height) - 0.5 * solid.length]
     return _outside(pair, place, excess, [radial, scale(where(height < 0.0, -1.0, 1.0), axis)])
+
+
+def ball_on_capsule(pair: ContactPair, ball: Pose, capsule: Pose) -> Touching:
+    """To the nearest point of the capsule's axis between its ends."""
+    place, (begin, way) = _place(pair.ball, ball), _segment(pair.against, capsule)
+    share = minimum(maximum(dot(sub(place, begin), way) / dot(way, way), 0.0), 1.0)
+    return _round(pair, place, add(begin, scale(share, way)))
+
+
+def side_on_capsule(pair: ContactPair, first: Pose, second: Pose) -> Touching:
+    """Between the nearest points of two segments (Ericson, Real-Time Collision Detection, 2005, section 5.1.9).
+
+    Of parallel ones, the middle of what lies side by side: there the point jumps, but not the gap.
+    """
+    (a, u), (b, w) = _segment(pair.ball, first), _segment(pair.against, second)
+    r, uu, ww, uw = sub(a, b), dot(u, u), dot(w, w), dot(u, w)
+    ur, wr = dot(u, r), dot(w, r)
+    ends = minimum(maximum(-ur / uu, 0.0), 1.0), minimum(maximum((uw - ur) / uu, 0.0), 1.0)
+    weight = PARALLEL * uu * ww
+    share = (uw * wr - ur * ww + weight * 0.5 * (ends[0] + ends[1])) / (uu * ww - uw * uw + weight)
+    other = minimum(maximum((uw * minimum(maximum(share, 0.0), 1.0) + wr) / ww, 0.0), 1.0)
+    share = minimum(maximum((uw * other - ur) / uu, 0.0), 1.0)
+    return _round(pair, add(a, scale(share, u)), add(b, scale(other, w)))
+
+
+def _round(pair: ContactPair, inner: Vec, outer: Vec) -> Touching:
+    """A ball around the first point and one around the second, of the capsule's radius."""
+    assert isinstance(pair.against, Capsule)
+    distance, normal = apart(sub(inner, outer))
+    return Touching(distance - pair.radius - pair.against.radius, normal, sub(inner, scale(pair.radius, normal)))
+
+
+def _segment(shape: object, pose: Pose) -> tuple[Vec, Vec]:
+    """Where an edge or the axis of a capsule begins, and its way to the other end."""
+    if isinstance(shape, Edge):
+        begin, end = shape.ends
+        return add(pose.position, pose.rotation.out(begin)), pose.rotation.out(sub(end, begin))
+    capsule = shape.of if isinstance(shape, Side) else shape
+    assert isinstance(capsule, Capsule)
+    return pose.position, pose.rotation.out((capsule.length, 0.0, 0.0))
 
 
 def _outside(pair: ContactPair, place: Vec, excess: Sequence[Scalar], outward: Sequence[Vec]) -> Touching:

@@ -18,9 +18,8 @@ from pliant.files.places import is_place, read_frame, write_place
 from pliant.files.values import read
 from pliant.files.vocabulary import Friction, Normal
 from pliant.files.written import Data, write
-from pliant.model.contact import Capsule, ContactPair, Point
+from pliant.model.contact import PARTS, Capsule, ContactPair, Point
 from pliant.model.frame import Frame
-from pliant.model.solids import Corner, Rim
 from pliant.model.system import System
 
 ENDS = "ends"  # the ends of all links
@@ -83,12 +82,8 @@ def _calls(system: System) -> list[tuple[str, list[ContactPair]]]:
 
 
 def _is_mirrored(one: ContactPair, other: ContactPair) -> bool:
-    """Whether the corners of the other are those of what the first touches, and touch it."""
-    return (
-        isinstance(one.ball, Corner)
-        and isinstance(other.ball, Corner)
-        and (one.ball.of, one.against) == (other.against, other.ball.of)
-    )
+    """Whether parts of what the one touches touch it."""
+    return isinstance(one.ball, PARTS) and one.shapes == other.shapes[::-1]
 
 
 def _alike(one: ContactPair, other: ContactPair) -> bool:
@@ -107,8 +102,7 @@ def _places_of(system: System, pair: ContactPair) -> list[str]:
     """Possible names of the pair's place: its own name, which a system with the same bodies gives, or an end of a capsule."""
     probe = System(system.name, system.gravity)
     probe.links.update(system.links)
-    shape = pair.ball.of if isinstance(pair.ball, (Corner, Rim)) else pair.ball
-    own = probe.contact(points=shape, against=pair.against, normal=pair.normal, name="")
+    own = probe.contact(points=pair.shapes[0], against=pair.against, normal=pair.normal, name="")
     return [*(name.strip() for name in own), *(f"{pair.ball.at.body}.{end}" for end in CAPSULE_ENDS)]
 
 
@@ -124,9 +118,9 @@ def _write_points(system: System, pairs: Sequence[ContactPair]) -> Any:
         if k + 1 < len(pairs) and _is_capsule(system, pairs[k], pairs[k + 1]):
             points.append(write_shape(system, _capsule(pairs[k], pairs[k + 1])))
             k += 2
-        elif isinstance(ball := pairs[k].ball, (Corner, Rim)):
+        elif isinstance(ball := pairs[k].ball, PARTS):
             points.append(write_shape(system, ball.of))
-            k += len(ball.of.parts())
+            k += sum(pair.shapes[0] == ball.of for pair in pairs)
         else:
             points.append(write_place(system, ball.at) if isinstance(ball, Point) else write_shape(system, ball))
             k += len(_places_of(system, pairs[k])) - len(CAPSULE_ENDS)  # a pin may touch at two places

@@ -12,7 +12,7 @@ from pliant.model.check import Axis, Vector
 from pliant.model.frame import GROUND, Frame
 from pliant.model.friction_law import BristleLaw, FrictionLaw
 from pliant.model.normal_law import NormalLaw
-from pliant.model.solids import SOLIDS, Box, ConvexMesh, Corner, Cylinder, Rim, Solid
+from pliant.model.solids import Box, ConvexMesh, Corner, Cylinder, Edge, Lines, Rim, round_lines
 from pliant.scalar import Numbers, cos, sin
 
 
@@ -54,6 +54,57 @@ class Capsule:
     def ends(self) -> tuple[Sphere, Sphere]:
         """The two round ends, which represent the capsule in contact with a plane."""
         return Sphere(self.at, self.radius), Sphere(_along_x(self.at, self.length), self.radius)
+
+    def parts(self) -> list[End]:
+        """Its round ends, by which it lies on what is no plane."""
+        return [End(self, False), End(self, True)]
+
+    @property
+    def bounding(self) -> float:
+        return self.length + self.radius
+
+    @property
+    def inner(self) -> float:
+        return self.radius
+
+    def lines(self) -> Lines:
+        return round_lines((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), float(self.radius), 0.0, float(self.length))
+
+
+@dataclass(frozen=True)
+class End:
+    """A round end of a capsule."""
+
+    of: Capsule
+    second: bool
+
+    @property
+    def at(self) -> Frame:
+        return _along_x(self.of.at, self.of.length) if self.second else self.of.at
+
+    @property
+    def radius(self) -> float:
+        return self.of.radius
+
+    @property
+    def name(self) -> str:
+        return "end" if self.second else "start"
+
+
+@dataclass(frozen=True)
+class Side:
+    """The side of a capsule, which touches wherever it is nearest to another one."""
+
+    name: ClassVar[str] = "side"
+    of: Capsule
+
+    @property
+    def at(self) -> Frame:
+        return self.of.at
+
+    @property
+    def radius(self) -> float:
+        return self.of.radius
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,11 +179,11 @@ def _check_round(part: str, shape: Bore | Pin) -> None:
 
 # What each shape can touch. `dynamics/pairs.py` has a formula for every two; a capsule is two spheres there, a solid its parts.
 TOUCHES: dict[type, tuple[type, ...]] = {
-    Point: (Plane, Sphere, Bore, Socket, Box, Cylinder),
-    Sphere: (Plane, Sphere, Point, Bore, Socket, Box, Cylinder),
-    Capsule: (Plane, Bore),
+    Point: (Plane, Sphere, Bore, Socket, Capsule, Box, Cylinder),
+    Sphere: (Plane, Sphere, Point, Bore, Socket, Capsule, Box, Cylinder),
+    Capsule: (Plane, Bore, Capsule, Box),
     Pin: (Bore,),
-    Box: (Plane, Box),
+    Box: (Plane, Capsule, Box),
     Cylinder: (Plane,),
     ConvexMesh: (Plane,),
 }
@@ -140,19 +191,22 @@ TOUCHED: tuple[type, ...] = tuple(dict.fromkeys(other for others in TOUCHES.valu
 
 HOLLOW = (Bore, Socket)  # shapes around what they touch
 
-Touching = Point | Sphere | Capsule | Pin | Solid
-Against = Plane | Point | Sphere | Bore | Socket | Box | Cylinder
+Part = Corner | Edge | Rim | End | Side  # of a shape that touches at several places
+PARTS = (Corner, Edge, Rim, End, Side)
+
+Touching = Point | Sphere | Capsule | Pin | Box | Cylinder | ConvexMesh
+Against = Plane | Point | Sphere | Bore | Socket | Capsule | Box | Cylinder
 Shape = Touching | Against
 
 
 @dataclass(frozen=True)
 class ContactPair:
-    """A sphere (a point has radius zero), a pin or a part of a solid, and what it can touch."""
+    """A sphere (a point has radius zero), a pin or a part of a shape, and what it can touch."""
 
     turns: ClassVar[bool] = False  # its gap is a length
 
     name: str
-    ball: Point | Sphere | Pin | Corner | Rim
+    ball: Point | Sphere | Pin | Part
     against: Against
     normal: NormalLaw
     friction: FrictionLaw | BristleLaw | None
@@ -176,18 +230,22 @@ class ContactPair:
         return isinstance(self.against, (Point, Sphere))
 
     @property
+    def shapes(self) -> tuple[Any, Any]:
+        """The two shapes, as the user gave them."""
+        return self.ball.of if isinstance(self.ball, PARTS) else self.ball, self.against
+
+    @property
     def sizes(self) -> tuple[float, float]:
-        """How far the surfaces of solids are from the origins of their frames, m; 0 for a ball, whose centre is there."""
-        solids = (getattr(self.ball, "of", None), self.against)
-        first, second = (solid.bounding if isinstance(solid, SOLIDS) else 0.0 for solid in solids)
-        return first, second
+        """How far the surfaces are from the origins of their frames, m; 0 for a ball, whose centre is there."""
+        first = 0.0 if isinstance(self.ball, End) else getattr(self.shapes[0], "bounding", 0.0)
+        return first, getattr(self.against, "bounding", 0.0)
 
     @property
     def thickness(self) -> float | None:
         """Half of what a fast body may pass through, m; None of what is solid behind its surface, as a plane is."""
-        if isinstance(self.against, SOLIDS):
-            return self.radius + self.against.inner
-        return self.radius + self.other_radius if self.between_balls else None
+        if self.between_balls:
+            return self.radius + self.other_radius
+        return self.radius + self.against.inner if isinstance(self.against, (Capsule, Box, Cylinder)) else None
 
     @property
     def reach(self) -> float:
@@ -206,16 +264,16 @@ class ContactPair:
 
 
 def both_ways(shape: Any, against: Any) -> list[tuple[Any, Any]]:
-    """What touches what: of two boxes, the corners of each the other one; a solid against a ball is a ball against it."""
+    """What touches what: parts of each of two boxes or capsules the other one; a solid against a ball is a ball against it."""
     if isinstance(shape, Frame):
         shape = Point(shape)
-    if isinstance(shape, Box) and isinstance(against, Box):
+    if isinstance(shape, (Box, Capsule)) and isinstance(against, (Box, Capsule)):
         return [(shape, against), (against, shape)]
     swapped = type(shape) in TOUCHES.get(type(against), ()) and type(against) not in TOUCHES.get(type(shape), ())
     return [(against, shape)] if swapped else [(shape, against)]
 
 
-def touching_parts(part: str, shape: Any, against: Any) -> list[tuple[str, Point | Sphere | Pin | Corner | Rim, float]]:
+def touching_parts(part: str, shape: Any, against: Any) -> list[tuple[str, Point | Sphere | Pin | Part, float]]:
     """The parts of a shape that touch, with the names of their places and their stations."""
     if type(shape) not in TOUCHES:
         rule = "must be frames, Points, Spheres, Capsules, Pins, Boxes, Cylinders or ConvexMeshes"
@@ -224,16 +282,25 @@ def touching_parts(part: str, shape: Any, against: Any) -> list[tuple[str, Point
         rule = f"must be {any_of(TOUCHES[type(shape)])} when a {type(shape).__name__} touches it"
         raise ModelError.of(part, "against", rule, against)
     if isinstance(shape, Box) and isinstance(against, Box) and not (shape.flat and against.flat):
-        rule = "must be a Plane when a Box with three sides touches it; two boxes can touch in a plane, with two sides each"
+        rule = "must be a Plane or a Capsule when a Box with three sides touches it (in a plane, boxes of two sides touch)"
         raise ModelError.of(part, "against", rule, against)
-    if isinstance(shape, SOLIDS):
-        return [(place_name(shape.at), solid, 0.0) for solid in shape.parts()]
+    if isinstance(shape, (Box, Cylinder, ConvexMesh)) or (isinstance(shape, Capsule) and isinstance(against, (Capsule, Box))):
+        return [(place_name(shape.at), own, 0.0) for own in _parts(shape, against)]
     if isinstance(shape, Capsule):
         first, second = shape.ends()
         return [(f"{shape.at.body}.start", first, 0.0), (f"{shape.at.body}.end", second, 0.0)]
     if isinstance(shape, Pin) and (held := held_length(shape, against)) is not None:
         return [(place_name(shape.at), shape, 0.5 * side * held) for side in (-1.0, 1.0)]
     return [(place_name(shape.at), shape, 0.0)]
+
+
+def _parts(shape: Box | Cylinder | ConvexMesh | Capsule, against: Any) -> list[Any]:
+    """Which parts of a shape touch this one; a capsule touches the edges of a box, which in a plane are its corners."""
+    if isinstance(shape, Box) and not shape.flat and isinstance(against, Capsule):
+        return shape.edges()
+    if isinstance(shape, Capsule) and isinstance(against, Capsule) and shape.at.body < against.at.body:
+        return [Side(shape), *shape.parts()]  # the side of one touches that of the other, and is one of both
+    return list(shape.parts())
 
 
 def any_of(kinds: Sequence[type]) -> str:

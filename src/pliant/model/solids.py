@@ -59,6 +59,9 @@ class Box:
     def parts(self) -> list[Corner]:
         return [Corner(self, k) for k in range(len(self.corners))]
 
+    def edges(self) -> list[Edge]:
+        return [Edge(self, k) for k in range(len(EDGES))]
+
     @property
     def bounding(self) -> float:
         return 0.5 * sqrt(sum(side * side for side in self.size))
@@ -74,8 +77,7 @@ class Box:
         corners = np.array(self.corners, dtype=np.float64)
         if self.flat:
             return [corners[[0, 1, 3, 2, 0]]]
-        ends = [(i, i | bit) for bit in (1, 2, 4) for i in range(8) if not i & bit]
-        return [corners[list(pair)] for pair in ends]
+        return [corners[list(ends)] for ends in EDGES]
 
 
 @dataclass(frozen=True)
@@ -115,12 +117,17 @@ class Cylinder:
         return (a, b, c)
 
     def lines(self) -> Lines:
-        axis, first = np.array(self.axis, dtype=np.float64), np.array(self.across)
-        angles = np.linspace(0.0, 2.0 * math.pi, ROUND + 1)[:, None]
-        circle = float(self.radius) * (np.cos(angles) * first + np.sin(angles) * np.cross(axis, first))
-        half = 0.5 * float(self.length) * axis
-        sides = [np.stack([circle[k] - half, circle[k] + half]) for k in range(0, ROUND, ROUND // 4)]
-        return [circle - half, circle + half, *sides]
+        half = 0.5 * float(self.length)
+        return round_lines(self.axis, self.across, float(self.radius), -half, half)
+
+
+def round_lines(axis: Any, across: Vector, radius: float, begin: float, end: float) -> Lines:
+    """Two circles around an axis, and four lines along it between them."""
+    along, first = np.array([float(x) for x in axis]), np.array(across)
+    angles = np.linspace(0.0, 2.0 * math.pi, ROUND + 1)[:, None]
+    circle = radius * (np.cos(angles) * first + np.sin(angles) * np.cross(along, first))
+    sides = [np.stack([circle[k] + begin * along, circle[k] + end * along]) for k in range(0, ROUND, ROUND // 4)]
+    return [circle + begin * along, circle + end * along, *sides]
 
 
 @dataclass(frozen=True)
@@ -199,8 +206,30 @@ class Rim:
         return self.of.at
 
 
-Solid = Box | Cylinder | ConvexMesh
-SOLIDS = (Box, Cylinder, ConvexMesh)
+@dataclass(frozen=True)
+class Edge:
+    """One edge of a box."""
+
+    radius: ClassVar[float] = 0.0
+    of: Box
+    number: int
+
+    @property
+    def at(self) -> Frame:
+        return self.of.at
+
+    @property
+    def name(self) -> str:
+        return f"edge{self.number + 1}"
+
+    @property
+    def ends(self) -> tuple[Vector, Vector]:
+        first, second = EDGES[self.number]
+        corners = self.of.corners
+        return corners[first], corners[second]
+
+
+EDGES = [(i, i | bit) for bit in (1, 2, 4) for i in range(8) if not i & bit]  # of a box: the corners that they join
 
 
 @dataclass(frozen=True)

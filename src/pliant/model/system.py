@@ -21,7 +21,7 @@ from pliant.model.closure import (
     closure,
     closure_tolerance,
 )
-from pliant.model.contact import HOLLOW, TOUCHED, Against, ContactPair, Plane, any_of, both_ways, touching_parts
+from pliant.model.contact import HOLLOW, PARTS, TOUCHED, Against, ContactPair, Plane, any_of, both_ways, touching_parts
 from pliant.model.cut_joint import CutJoint
 from pliant.model.driven_by import efforts_of, first_row, interpolation_error
 from pliant.model.force import DIRECTIONS, EXPRESSED, Condition, Drive, PointForce, PointMoment
@@ -44,7 +44,7 @@ from pliant.model.sampled import Sampled, Update, controller
 from pliant.model.segmented import SegmentedBeam
 from pliant.model.sensor import Sensor
 from pliant.model.signal import Constant, Formula, PrescribedMotion, Signal, signal
-from pliant.model.solids import Corner, Rim
+from pliant.model.solids import Rim
 from pliant.model.strut import Strut, strut_force
 from pliant.model.telescopic import TelescopicBeam
 from pliant.results import rich_display
@@ -430,7 +430,7 @@ class System:
             for one, other in both_ways(shape, against):
                 for place, ball, station in touching_parts(part, one, other):
                     end = "" if station == 0.0 else ".low" if station < 0.0 else ".high"
-                    if isinstance(ball, (Corner, Rim)):
+                    if isinstance(ball, PARTS):
                         end = f".{ball.name}"
                     pair = ContactPair(f"{name} {self._place_name(ball.at, place)}{end}", ball, other, law, slip, station)
                     self._add_pair(part, pair)

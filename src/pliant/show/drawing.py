@@ -28,7 +28,6 @@ from pliant.model.frame import GROUND as GROUND_NAME
 from pliant.model.frame import Frame
 from pliant.model.joint import BALL, ROTATION, TRANSLATION, Joint
 from pliant.model.rigid import RigidBody
-from pliant.model.solids import SOLIDS, Solid
 from pliant.model.system import PAYLOAD, System
 from pliant.model.telescopic import EXTENSION, TelescopicBeam
 from pliant.results.drawing import GROUND, BodyDrawing, ContactDrawing, Drawing, Field, Spot
@@ -57,7 +56,7 @@ def draw(system: System, tree: Tree) -> Drawing:
     touching = [spots.at(frame) for pair in system.contacts.values() for frame in pair.frames]
     fixed = [*(spot for _, a, b in closures for spot in (a, b)), *touching]
     stands = [_Stand(spot, _carrier(node.link.joint), any(node.link.on.offset)) for spot, node in zip(on, tree.nodes, strict=True)]
-    for solid in _solids(system):
+    for solid in _outlined(system):
         if solid.at.body != GROUND_NAME and isinstance(part := parts[numbers[solid.at.body]], RigidDrawing):
             part.outline(solid)
     bodies = tuple(
@@ -178,7 +177,7 @@ class RigidDrawing:
     def number(self, frame: Frame) -> int:
         return self._points.add(frame.offset)
 
-    def outline(self, solid: Solid) -> None:
+    def outline(self, solid: Any) -> None:
         """Draw a solid on it."""
         self._outlines += [[_seen_from_body(solid.at, point) for point in line] for line in solid.lines()]
 
@@ -341,10 +340,10 @@ def _carrier(joint: Joint) -> str:
     return "revolute" if kinds else "weld"
 
 
-def _solids(system: System) -> list[Solid]:
-    """The solids of all contacts, each once."""
-    shapes = [shape for pair in system.contacts.values() for shape in (getattr(pair.ball, "of", None), pair.against)]
-    return list(dict.fromkeys(shape for shape in shapes if isinstance(shape, SOLIDS)))
+def _outlined(system: System) -> list[Any]:
+    """The shapes of all contacts that are drawn by lines, each once."""
+    shapes = [shape for pair in system.contacts.values() if isinstance(pair, ContactPair) for shape in pair.shapes]
+    return list(dict.fromkeys(shape for shape in shapes if hasattr(shape, "lines")))
 
 
 def _contact(pair: ContactPair) -> ContactDrawing:
