@@ -12,6 +12,7 @@ from pliant.analysis.plausibility import implausible
 from pliant.analysis.report import Largest, Report, report
 from pliant.analysis.section_forces import section_forces
 from pliant.analysis.stresses import stresses
+from pliant.analysis.undetermined import undetermined_forces
 from pliant.beams.gibbs_appell import GibbsAppellIntegrals, gibbs_appell_integrals
 from pliant.ensemble.ensemble import ensemble
 from pliant.ensemble.keep import ExtremesOf, ValuesAt
@@ -396,6 +397,7 @@ __all__ = [
     "sweep",
     "tan",
     "tanh",
+    "undetermined_forces",
     "where",
     "write_c",
     "write_fmu",
