@@ -128,7 +128,7 @@ from pliant.model.section import Section
 from pliant.model.segmented import segmented
 from pliant.model.sensor import Accelerometer, Encoder, ForceSensor, Gyro, StrainGauge
 from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, PiecewiseLinear, PiecewiseSmooth, Prescribed
-from pliant.model.solids import Box, ConvexMesh, Cylinder, read_stl
+from pliant.model.solids import Box, Cylinder, Hull, read_stl
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
 from pliant.results.ledger import Ledger
@@ -209,7 +209,6 @@ __all__ = [
     "Compiled",
     "Constant",
     "Constraint",
-    "ConvexMesh",
     "Coulomb",
     "CoulombStiction",
     "CoulombViscous",
@@ -251,6 +250,7 @@ __all__ = [
     "HerbertMcWhannell",
     "Hertz",
     "HuGuo",
+    "Hull",
     "HuntCrossley",
     "Impulsive",
     "InputSeries",

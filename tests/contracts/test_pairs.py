@@ -9,7 +9,7 @@ import pliant as pl
 from pliant.dynamics.pairs import PAIRS
 from pliant.files.writer import dump_model
 from pliant.model.contact import TOUCHES, Bore, Capsule, End, Pin, Plane, Point, Side, Sphere
-from pliant.model.solids import Box, ConvexMesh, Corner, Cylinder, Edge, Rim
+from pliant.model.solids import Box, Corner, Cylinder, Edge, Hull, Rim
 from registered import PAIR_EXAMPLES
 
 ENTRIES = pytest.mark.parametrize("entry", PAIRS, ids=lambda entry: " in ".join(kind.__name__ for kind in entry))
@@ -39,7 +39,7 @@ def run(system, t_end=0.2, **options):
 
 def test_what_the_model_lets_touch_has_a_formula_and_the_other_way_round():
     """A capsule is two spheres on a plane and in a bore; of other shapes the parts touch."""
-    parts = {Capsule: {End}, Box: {Corner}, ConvexMesh: {Corner}, Cylinder: {Rim}}
+    parts = {Capsule: {End}, Box: {Corner}, Hull: {Corner}, Cylinder: {Rim}}
     special = {
         (Box, Capsule): {Corner, Edge},
         (Capsule, Capsule): {End, Side},

@@ -48,7 +48,7 @@ def undetermined_forces(result: Result, t: float | None = None, system: AnySyste
     at = float(result.time[-1]) if t is None else check.number("undetermined_forces", "t", t, "s")
     row = int(np.argmin(np.abs(np.asarray(result.time) - at)))
     pressed = np.flatnonzero(result.values["normal_force"][row] > 0.0)
-    names = [result.labels["pair"][k] for k in pressed]
+    names = [result.labels["pair"][k] for k in pressed.tolist()]
     if not names:
         return ()
     normals, tangents = _columns(motion, row, names)

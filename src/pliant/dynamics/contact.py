@@ -192,14 +192,14 @@ def longest_step(contacts: Sequence[ContactKinematics], changes: Sequence[Scalar
     rates of all `motion`, contact by contact; h then solves v h + a h^2/2 = way, not v h = way.
     """
     longest: Scalar | None = None
-    for k, kinematics in enumerate(contacts):
-        rates = (0.0,) * 9 if changes is None else changes[9 * k : 9 * k + 9]
+    for number, kinematics in enumerate(contacts):
+        rates: Sequence[Scalar] = (0.0,) * 9 if changes is None else changes[9 * number : 9 * number + 9]
         pair, limits = kinematics.pair, [_step_within(LONGEST_TURN, kinematics.motion[3:], rates[3:])]
         if isinstance(pair, ContactPair) and pair.thickness is not None:
-            sizes = [(turn, size) for turn, size in zip((slice(3, 6), slice(6, 9)), pair.sizes, strict=True) if not is_zero(size)]
+            sizes = [(k, size) for k, size in zip((3, 6), pair.sizes, strict=True) if not is_zero(size)]
             way = maximum(kinematics.gap, 0.5 * pair.thickness) / (1.0 + len(sizes))
             limits.append(_step_within(way, kinematics.motion[:3], rates[:3]))
-            limits += [_step_within(way / size, kinematics.motion[turn], rates[turn]) for turn, size in sizes]
+            limits += [_step_within(way / size, kinematics.motion[k : k + 3], rates[k : k + 3]) for k, size in sizes]
         for own in limits:
             if own is not None:
                 longest = own if longest is None else minimum(longest, own)

@@ -34,7 +34,7 @@ def rim_on_plane(pair: ContactPair, solid: Pose, plane: Pose) -> Touching:
     rim = pair.ball
     assert isinstance(rim, Rim)
     normal, foot = _surface(pair, plane)
-    axis = solid.rotation.out(tuple(rim.of.axis))
+    axis = solid.rotation.out(tuple(rim.of.axis))  # type: ignore[arg-type]
     across = sub(normal, scale(dot(normal, axis), axis))
     tilt, _ = apart(across)
     _, up = apart(add(across, scale(UPRIGHT, solid.rotation.out(rim.of.across))))
@@ -59,7 +59,7 @@ def ball_on_cylinder(pair: ContactPair, ball: Pose, cylinder: Pose) -> Touching:
     """The same for a cylinder: beyond its side, and beyond its ends."""
     solid = pair.against
     assert isinstance(solid, Cylinder)
-    place, axis = _place(pair.ball, ball), cylinder.rotation.out(tuple(solid.axis))
+    place, axis = _place(pair.ball, ball), cylinder.rotation.out(tuple(solid.axis))  # type: ignore[arg-type]
     between = sub(place, cylinder.position)
     height = dot(axis, between)
     distance, radial = apart(sub(between, scale(height, axis)))

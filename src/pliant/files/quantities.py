@@ -22,7 +22,7 @@ from pliant.model.play import Backlash, Limits
 from pliant.model.reduction import CraigBampton, FreeModes
 from pliant.model.sensor import EXPRESSED, SIDES, Accelerometer, Encoder, ForceSensor, Gyro, Sensor, StrainGauge
 from pliant.model.signal import Constant, MotionTable, PiecewiseConstant, PiecewiseLinear, PiecewiseSmooth
-from pliant.model.solids import ConvexMesh
+from pliant.model.solids import Hull
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
 
@@ -52,7 +52,7 @@ UNITS_BY_NAME: dict[str, str] = {
 
 UNITS: dict[tuple[Any, str], str] = {
     (CraigBampton, "modes"): "1",
-    (ConvexMesh, "points"): "m",
+    (Hull, "points"): "m",
     (FibreOutline, "points"): "m",
     (FreeModes, "modes"): "1",
     (damping.KelvinVoigt, "coefficient"): "Pa s",

@@ -12,7 +12,7 @@ from pliant.model.check import Axis, Vector
 from pliant.model.frame import GROUND, Frame
 from pliant.model.friction_law import BristleLaw, FrictionLaw
 from pliant.model.normal_law import NormalLaw
-from pliant.model.solids import Box, ConvexMesh, Corner, Cylinder, Edge, Lines, Rim, round_lines
+from pliant.model.solids import Box, Corner, Cylinder, Edge, Hull, Lines, Rim, round_lines
 from pliant.scalar import Numbers, cos, sin
 
 
@@ -185,7 +185,7 @@ TOUCHES: dict[type, tuple[type, ...]] = {
     Pin: (Bore,),
     Box: (Plane, Capsule, Box),
     Cylinder: (Plane,),
-    ConvexMesh: (Plane,),
+    Hull: (Plane,),
 }
 TOUCHED: tuple[type, ...] = tuple(dict.fromkeys(other for others in TOUCHES.values() for other in others))
 
@@ -194,7 +194,7 @@ HOLLOW = (Bore, Socket)  # shapes around what they touch
 Part = Corner | Edge | Rim | End | Side  # of a shape that touches at several places
 PARTS = (Corner, Edge, Rim, End, Side)
 
-Touching = Point | Sphere | Capsule | Pin | Box | Cylinder | ConvexMesh
+Touching = Point | Sphere | Capsule | Pin | Box | Cylinder | Hull
 Against = Plane | Point | Sphere | Bore | Socket | Capsule | Box | Cylinder
 Shape = Touching | Against
 
@@ -276,7 +276,7 @@ def both_ways(shape: Any, against: Any) -> list[tuple[Any, Any]]:
 def touching_parts(part: str, shape: Any, against: Any) -> list[tuple[str, Point | Sphere | Pin | Part, float]]:
     """The parts of a shape that touch, with the names of their places and their stations."""
     if type(shape) not in TOUCHES:
-        rule = "must be frames, Points, Spheres, Capsules, Pins, Boxes, Cylinders or ConvexMeshes"
+        rule = "must be frames, Points, Spheres, Capsules, Pins, Boxes, Cylinders or Hulles"
         raise ModelError.of(part, "points", rule, shape)
     if type(against) not in TOUCHES[type(shape)]:
         rule = f"must be {any_of(TOUCHES[type(shape)])} when a {type(shape).__name__} touches it"
@@ -284,7 +284,7 @@ def touching_parts(part: str, shape: Any, against: Any) -> list[tuple[str, Point
     if isinstance(shape, Box) and isinstance(against, Box) and not (shape.flat and against.flat):
         rule = "must be a Plane or a Capsule when a Box with three sides touches it (in a plane, boxes of two sides touch)"
         raise ModelError.of(part, "against", rule, against)
-    if isinstance(shape, (Box, Cylinder, ConvexMesh)) or (isinstance(shape, Capsule) and isinstance(against, (Capsule, Box))):
+    if isinstance(shape, (Box, Cylinder, Hull)) or (isinstance(shape, Capsule) and isinstance(against, (Capsule, Box))):
         return [(place_name(shape.at), own, 0.0) for own in _parts(shape, against)]
     if isinstance(shape, Capsule):
         first, second = shape.ends()
@@ -294,7 +294,7 @@ def touching_parts(part: str, shape: Any, against: Any) -> list[tuple[str, Point
     return [(place_name(shape.at), shape, 0.0)]
 
 
-def _parts(shape: Box | Cylinder | ConvexMesh | Capsule, against: Any) -> list[Any]:
+def _parts(shape: Box | Cylinder | Hull | Capsule, against: Any) -> list[Any]:
     """Which parts of a shape touch this one; a capsule touches the edges of a box, which in a plane are its corners."""
     if isinstance(shape, Box) and not shape.flat and isinstance(against, Capsule):
         return shape.edges()

@@ -64,7 +64,8 @@ class Box:
 
     @property
     def bounding(self) -> float:
-        return 0.5 * sqrt(sum(side * side for side in self.size))
+        diagonal: float = sqrt(sum(side * side for side in self.size))
+        return 0.5 * diagonal
 
     @property
     def inner(self) -> float:
@@ -101,11 +102,13 @@ class Cylinder:
 
     @property
     def bounding(self) -> float:
-        return sqrt(self.radius**2 + 0.25 * self.length**2)
+        to_rim: float = sqrt(self.radius**2 + 0.25 * self.length**2)
+        return to_rim
 
     @property
     def inner(self) -> float:
-        return minimum(self.radius, 0.5 * self.length)
+        half: float = minimum(self.radius, 0.5 * self.length)
+        return half
 
     @property
     def across(self) -> Vector:
@@ -131,7 +134,7 @@ def round_lines(axis: Any, across: Vector, radius: float, begin: float, end: flo
 
 
 @dataclass(frozen=True)
-class ConvexMesh:
+class Hull:
     """The convex hull of points in the axes of a frame; `pl.read_stl` reads those of a file.
 
     Points inside the hull, or on its faces and edges, are left out.
@@ -141,13 +144,13 @@ class ConvexMesh:
     points: ArrayOf[Numbers]  # m
 
     def __post_init__(self) -> None:
-        check.instance("ConvexMesh", "at", self.at, Frame, "a frame such as stone.root")
-        points = check.listed("ConvexMesh", "points", self.points, "must be a list of points, each of three numbers in m")
-        rows = [check.numbers("ConvexMesh", f"points[{k}]", point, 3, "m") for k, point in enumerate(points)]
+        check.instance("Hull", "at", self.at, Frame, "a frame such as stone.root")
+        points = check.listed("Hull", "points", self.points, "must be a list of points, each of three numbers in m")
+        rows = [check.numbers("Hull", f"points[{k}]", point, 3, "m") for k, point in enumerate(points)]
         for k, row in enumerate(rows):
             for x in row:
-                check.structural("ConvexMesh", f"points[{k}]", x)
-        hull = hull_of("ConvexMesh", np.array(rows, dtype=np.float64).reshape(-1, 3))
+                check.structural("Hull", f"points[{k}]", x)
+        hull = hull_of("Hull", np.array(rows, dtype=np.float64).reshape(-1, 3))
         object.__setattr__(self, "points", tuple(rows[k] for k in hull.corners))
 
     @property
@@ -163,7 +166,7 @@ class ConvexMesh:
 
     def lines(self) -> Lines:
         points = np.array(self.points, dtype=np.float64)
-        hull = hull_of("ConvexMesh", points)
+        hull = hull_of("Hull", points)
         return [hull.points[list(edge)] for edge in hull.edges]
 
 
@@ -172,7 +175,7 @@ class Corner:
     """One corner of a box or of a mesh: a point that moves with it."""
 
     radius: ClassVar[float] = 0.0
-    of: Box | ConvexMesh
+    of: Box | Hull
     number: int
 
     @property
@@ -233,7 +236,7 @@ EDGES = [(i, i | bit) for bit in (1, 2, 4) for i in range(8) if not i & bit]  # 
 
 
 @dataclass(frozen=True)
-class Hull:
+class Polyhedron:
     """A convex hull in space: which of the given points are its corners, its edges, and its triangles, seen from outside."""
 
     points: NDArray[np.float64]
@@ -253,7 +256,7 @@ class Hull:
         return volume, base + centroid, outer - volume * np.outer(centroid, centroid)
 
 
-def hull_of(part: str, points: NDArray[np.float64]) -> Hull:
+def hull_of(part: str, points: NDArray[np.float64]) -> Polyhedron:
     """Refuses points in a plane, on a line, or fewer than four."""
     from scipy.spatial import ConvexHull, QhullError
 
@@ -278,7 +281,7 @@ def hull_of(part: str, points: NDArray[np.float64]) -> Hull:
         met.setdefault(i, []).append(m)
         met.setdefault(m, []).append(i)
     corners = tuple(sorted(k for k, others in met.items() if len(others) > 2))
-    return Hull(points, corners, tuple(sorted(edges)), triangles)
+    return Polyhedron(points, corners, tuple(sorted(edges)), triangles)
 
 
 def read_stl(path: Any, scale: float = 1.0) -> NDArray[np.float64]:
