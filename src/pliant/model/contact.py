@@ -276,7 +276,7 @@ def both_ways(shape: Any, against: Any) -> list[tuple[Any, Any]]:
 def touching_parts(part: str, shape: Any, against: Any) -> list[tuple[str, Point | Sphere | Pin | Part, float]]:
     """The parts of a shape that touch, with the names of their places and their stations."""
     if type(shape) not in TOUCHES:
-        rule = "must be frames, Points, Spheres, Capsules, Pins, Boxes, Cylinders or Hulles"
+        rule = "must be frames, Points, Spheres, Capsules, Pins, Boxes, Cylinders or Hulls"
         raise ModelError.of(part, "points", rule, shape)
     if type(against) not in TOUCHES[type(shape)]:
         rule = f"must be {any_of(TOUCHES[type(shape)])} when a {type(shape).__name__} touches it"

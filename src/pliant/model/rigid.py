@@ -153,12 +153,12 @@ class RigidBody:
         return cls(mass=m, inertia=rows)
 
     @classmethod
-    def hull(cls, points: ArrayOf[Numbers], mass: float) -> RigidBody:
+    def hull(cls, vertices: ArrayOf[Numbers], mass: float) -> RigidBody:
         """A uniform body that fills the convex hull of points, in m from the joint; mass in kg."""
-        rows = check.listed("RigidBody.hull", "points", points, "must be a list of points, each of three numbers in m")
-        given = [check.numbers("RigidBody.hull", f"points[{k}]", row, 3, "m") for k, row in enumerate(rows)]
+        rows = check.listed("RigidBody.hull", "vertices", vertices, "must be a list of points, each of three numbers in m")
+        given = [check.numbers("RigidBody.hull", f"vertices[{k}]", row, 3, "m") for k, row in enumerate(rows)]
         m = check.positive("RigidBody.hull", "mass", mass, "kg")
-        volume, centre, moments = hull_of("RigidBody.hull", np.array(given, dtype=np.float64).reshape(-1, 3)).inertia
+        volume, centre, moments = hull_of("RigidBody.hull", "vertices", np.array(given, dtype=np.float64).reshape(-1, 3)).inertia
         inertia = m / volume * (np.trace(moments) * np.eye(3) - moments)
         return cls(mass=m, inertia=(0.5 * (inertia + inertia.T)).tolist(), com=centre.tolist())
 

@@ -150,7 +150,7 @@ class Hull:
         for k, row in enumerate(rows):
             for x in row:
                 check.structural("Hull", f"points[{k}]", x)
-        hull = hull_of("Hull", np.array(rows, dtype=np.float64).reshape(-1, 3))
+        hull = hull_of("Hull", "points", np.array(rows, dtype=np.float64).reshape(-1, 3))
         object.__setattr__(self, "points", tuple(rows[k] for k in hull.corners))
 
     @property
@@ -166,7 +166,7 @@ class Hull:
 
     def lines(self) -> Lines:
         points = np.array(self.points, dtype=np.float64)
-        hull = hull_of("Hull", points)
+        hull = hull_of("Hull", "points", points)
         return [hull.points[list(edge)] for edge in hull.edges]
 
 
@@ -256,14 +256,14 @@ class Polyhedron:
         return volume, base + centroid, outer - volume * np.outer(centroid, centroid)
 
 
-def hull_of(part: str, points: NDArray[np.float64]) -> Polyhedron:
+def hull_of(part: str, field: str, points: NDArray[np.float64]) -> Polyhedron:
     """Refuses points in a plane, on a line, or fewer than four."""
     from scipy.spatial import ConvexHull, QhullError
 
     try:
         found = ConvexHull(points)
     except (QhullError, ValueError):
-        raise ModelError.of(part, "points", "must be at least four points that are not in one plane", len(points)) from None
+        raise ModelError.of(part, field, "must be at least four points that are not in one plane", len(points)) from None
     triangles = found.simplices.astype(np.int64)
     outward = found.equations[:, :3]
     a, b, c = (points[triangles[:, k]] for k in range(3))
