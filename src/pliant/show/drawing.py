@@ -56,15 +56,20 @@ def draw(system: System, tree: Tree) -> Drawing:
     touching = [spots.at(frame) for pair in system.contacts.values() for frame in pair.frames]
     fixed = [*(spot for _, a, b in closures for spot in (a, b)), *touching]
     stands = [_Stand(spot, _carrier(node.link.joint), any(node.link.on.offset)) for spot, node in zip(on, tree.nodes, strict=True)]
+    ground_lines: list[tuple[int, ...]] = []
     for solid in _outlined(system):
-        if solid.at.body != GROUND_NAME and isinstance(part := parts[numbers[solid.at.body]], RigidDrawing):
-            part.outline(solid)
+        lines = [[_seen_from_body(solid.at, point) for point in line] for line in solid.lines()]
+        if solid.at.body == GROUND_NAME:
+            ground_lines += [tuple(ground.add(point) for point in line) for line in lines]
+        elif isinstance(part := parts[numbers[solid.at.body]], RigidDrawing):
+            part.outlines += lines
     bodies = tuple(
         part.drawing(on[k], held, library) for k, (part, held) in enumerate(zip(parts, _held(stands, fixed), strict=True))
     )
     contacts = tuple(_contact(pair) for pair in system.contacts.values())
     x, y, z = tree.gravity
-    return Drawing((x, y, z), units_of_coordinates(system), ground.array, bodies, closures + struts, contacts)
+    return Drawing((x, y, z), units_of_coordinates(system), ground.array, bodies, closures + struts, contacts,
+                   tuple(ground_lines))  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -172,20 +177,16 @@ class RigidDrawing:
         self._payload = node.name.endswith(PAYLOAD)
         self._points = _Points((0.0, 0.0, 0.0), body.tip, *body.frames.values())
         self._com = body.com
-        self._outlines: list[list[Numbers]] = []
+        self.outlines: list[list[Vec]] = []  # of solids on it
 
     def number(self, frame: Frame) -> int:
         return self._points.add(frame.offset)
 
-    def outline(self, solid: Any) -> None:
-        """Draw a solid on it."""
-        self._outlines += [[_seen_from_body(solid.at, point) for point in line] for line in solid.lines()]
-
     def drawing(self, on: Spot, held: _Held, library: _Library) -> BodyDrawing:
         if len(self._points.array) == 1:
             self._points.add(self._com)
-        strokes = () if self._outlines else _strokes(self._points.array)
-        outlines = tuple(tuple(self._points.add(point) for point in line) for line in self._outlines)
+        strokes = () if self.outlines else _strokes(self._points.array)
+        outlines = tuple(tuple(self._points.add(point) for point in line) for line in self.outlines)
         points = self._points.array
         kind = "payload" if self._payload else "rigid"
         return BodyDrawing(self._node.name, kind, points, strokes + outlines, (), _carrier(self._node.link.joint), on)

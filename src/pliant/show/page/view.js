@@ -201,6 +201,7 @@ class View {
 
   drawBodies(scale) {
     const strokes = [];
+    for (const line of this.run.groundLines) this.stroke(line.map(n => this.mechanism.spot([-1, n])), this.colours.floorEdge, 2.5);
     this.run.bodies.forEach((body, k) => {
       for (const line of body.lines) {
         const of = points => line.map(n => points.subarray(3 * n, 3 * n + 3));
