@@ -430,9 +430,10 @@ class System:
             for one, other in both_ways(shape, against):
                 for place, ball, station in touching_parts(part, one, other):
                     end = "" if station == 0.0 else ".low" if station < 0.0 else ".high"
+                    frame = ball.at
                     if isinstance(ball, PARTS):
-                        end = f".{ball.name}"
-                    pair = ContactPair(f"{name} {self._place_name(ball.at, place)}{end}", ball, other, law, slip, station)
+                        frame, end = ball.of.at, f".{ball.name}"
+                    pair = ContactPair(f"{name} {self._place_name(frame, place)}{end}", ball, other, law, slip, station)
                     self._add_pair(part, pair)
                     added.append(pair.name)
         if not added:
