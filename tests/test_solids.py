@@ -252,4 +252,4 @@ def test_derivatives_by_the_sides_of_a_box_and_the_radius_of_a_cylinder_agree_wi
         place = ends[0].labels["coordinate"].index(coordinate)
         exact = found.at_end("q")[1][place][found.names.index(name)]
         difference = (ends[0][coordinate][-1] - ends[1][coordinate][-1]) / (2.0 * step)
-        assert exact == pytest.approx(difference, rel=1e-4) and abs(exact) > 0.1
+        assert exact == pytest.approx(difference, rel=1e-4) and abs(exact) > 0.01
