@@ -172,8 +172,7 @@ class Fit:
             numbers = f"{self.values[name]:>16.8g}{self.standard_errors[name]:>16.3g}   {low:.8g} to {high:.8g}{unit}"
             lines.append(f"{name:<{width}}{numbers}")
         lines += [
-            f"residual of {name}: {size:.3g} {unit_of(self.experiments, name)} (root mean square)"
-            for name, size in self.noise.items()
+            f"residual of {name}: {size:.3g} {unit_of(self.experiments, name)} (root mean square)" for name, size in self.noise.items()
         ]
         if self.scatter.kind != "independent":
             ratios = [r for r in self.scatter.ratios.tolist() if np.isfinite(r)] or [1.0]
