@@ -18,10 +18,11 @@ import pliant as pl
 from pliant.integrate.methods import method as methods
 from pliant.model import damping, friction_law, modes, sensor
 from pliant.model import normal_law as laws
-from pliant.model.contact import Bore, Pin, Plane, Point, Socket, Sphere
+from pliant.model.contact import Bore, Capsule, End, Pin, Plane, Point, Side, Socket, Sphere
 from pliant.model.frame import Frame
 from pliant.model.joint import Joint
 from pliant.model.normal_law import NORMAL_LAWS, HysteresisLaw
+from pliant.model.solids import Box, Corner, Cylinder, Edge, Rim
 
 Entry = TypeVar("Entry")
 Example = TypeVar("Example")
@@ -54,6 +55,41 @@ PAIR_EXAMPLES: Examples[tuple[type, type], tuple[Callable[[Frame], Any], Callabl
         (Pin, Bore): (lambda at: Pin(at=at, radius=0.02), lambda at: Bore(at=at, radius=0.05, length=0.04)),
         (Point, Socket): (Point, lambda at: Socket(at, 0.05)),
         (Sphere, Socket): (lambda at: Sphere(at, 0.02), lambda at: Socket(at, 0.06)),
+        (Corner, Plane): (
+            lambda at: Box(at.moved((0.2, 0.0, 0.0)), (0.2, 0.1, 0.08)),
+            lambda at: Plane(normal="x", point=(0.05, 0.0, 0.0), on=at),
+        ),
+        (Rim, Plane): (
+            lambda at: Cylinder(at.moved((0.15, 0.0, 0.0)), 0.05, 0.2),
+            lambda at: Plane(normal="x", point=(0.05, 0.0, 0.0), on=at),
+        ),
+        (Point, Box): (lambda at: Point(at.moved((0.1, 0.0, 0.0))), lambda at: Box(at, (0.1, 0.3, 0.2))),
+        (Sphere, Box): (lambda at: Sphere(at.moved((0.1, 0.0, 0.0)), 0.05), lambda at: Box(at, (0.04, 0.06, 0.05))),
+        (End, Box): (lambda at: Capsule(at.moved((0.15, 0.0, 0.0)), 0.1, 0.02), lambda at: Box(at, (0.1, 0.2, 0.3))),
+        (Point, Capsule): (lambda at: Point(at.moved((0.1, 0.0, 0.0))), lambda at: Capsule(at, 0.05, 0.03)),
+        (Sphere, Capsule): (
+            lambda at: Sphere(at.moved((0.1, 0.0, 0.0)), 0.05),
+            lambda at: Capsule(at.turned(1.57, "z"), 0.05, 0.02),
+        ),
+        (End, Capsule): (
+            lambda at: Capsule(at.moved((0.15, 0.0, 0.0)), 0.1, 0.02),
+            lambda at: Capsule(at.turned(1.2, "y"), 0.1, 0.03),
+        ),
+        (Corner, Capsule): (
+            lambda at: Box(at.moved((0.2, 0.0, 0.0)), (0.2, 0.1)),
+            lambda at: Capsule(at.turned(1.2, "z"), 0.1, 0.03),
+        ),
+        (Edge, Capsule): (
+            lambda at: Box(at.moved((0.15, 0.0, 0.0)), (0.1, 0.2, 0.3)),
+            lambda at: Capsule(at.turned(1.2, "y").moved((0.0, -0.1, 0.0)), 0.2, 0.02),
+        ),
+        (Side, Capsule): (
+            lambda at: Capsule(at.moved((0.1, 0.0, -0.05)).turned(-1.3, "y"), 0.1, 0.02),
+            lambda at: Capsule(at.moved((0.0, -0.05, 0.0)).turned(1.5, "z"), 0.1, 0.03),
+        ),
+        (Corner, Box): (lambda at: Box(at.moved((0.2, 0.0, 0.0)), (0.2, 0.1)), lambda at: Box(at, (0.1, 0.2))),
+        (Point, Cylinder): (lambda at: Point(at.moved((0.1, 0.0, 0.0))), lambda at: Cylinder(at, 0.05, 0.2)),
+        (Sphere, Cylinder): (lambda at: Sphere(at.moved((0.1, 0.0, 0.0)), 0.05), lambda at: Cylinder(at, 0.05, 0.04, "x")),
     },
 )
 

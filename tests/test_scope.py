@@ -10,7 +10,7 @@ from pliant.cli.app import app
 from pliant.model.system import BODIES
 from pliant.scope import by_another_name, foreign_model, not_yet
 
-NAMES = ["Plate", "Shell", "Cable", "Rope", "CurvedBeam", "TaperedBeam", "Belt", "Box", "Mesh", "read_sdf",
+NAMES = ["Plate", "Shell", "Cable", "Rope", "CurvedBeam", "TaperedBeam", "Belt", "Cuboid", "Mesh", "Terrain", "read_sdf",
          "SDF", "Fluid"]  # fmt: skip
 URDF = """<?xml version="1.0"?>
 <!-- an <mujoco> arm -->

@@ -13,6 +13,7 @@ from pliant.analysis.report import Largest, Report, report
 from pliant.analysis.section_forces import section_forces
 from pliant.analysis.solid_stresses import solid_stresses
 from pliant.analysis.stresses import stresses
+from pliant.analysis.undetermined import undetermined_forces
 from pliant.beams.gibbs_appell import GibbsAppellIntegrals, gibbs_appell_integrals
 from pliant.ensemble.ensemble import ensemble
 from pliant.ensemble.keep import ExtremesOf, ValuesAt
@@ -134,6 +135,7 @@ from pliant.model.section import Section
 from pliant.model.segmented import segmented
 from pliant.model.sensor import Accelerometer, Encoder, ForceSensor, Gyro, StrainGauge
 from pliant.model.signal import Constant, Formula, MotionTable, PiecewiseConstant, PiecewiseLinear, PiecewiseSmooth, Prescribed
+from pliant.model.solids import Box, Cylinder, Hull, read_stl
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
 from pliant.model.wear import Archard
@@ -205,6 +207,7 @@ __all__ = [
     "Beam",
     "BengisuAkay",
     "Bore",
+    "Box",
     "Campbell",
     "Capsule",
     "CarvalhoMartins",
@@ -221,6 +224,7 @@ __all__ = [
     "CraigBampton",
     "CustomFriction",
     "CustomNormal",
+    "Cylinder",
     "Cylindrical",
     "Dahl",
     "Damper",
@@ -256,6 +260,7 @@ __all__ = [
     "HerbertMcWhannell",
     "Hertz",
     "HuGuo",
+    "Hull",
     "HuntCrossley",
     "Impulsive",
     "InputSeries",
@@ -389,6 +394,7 @@ __all__ = [
     "read_calculix",
     "read_mjcf",
     "read_nastran",
+    "read_stl",
     "read_urdf",
     "report",
     "saturate",
@@ -407,6 +413,7 @@ __all__ = [
     "sweep",
     "tan",
     "tanh",
+    "undetermined_forces",
     "where",
     "write_c",
     "write_fmu",

@@ -27,10 +27,12 @@ _ANSWERS = {
     ),
     "belt chain": "belts and chains are not supported yet; a belt between two pulleys is a gear: system.close(name, 'gear', ...)",
     "sdf sdformat": f"SDF files cannot be read yet; {_LINK_BY_LINK}",
-    "mesh stl box cuboid cylinder convex heightfield terrain": (
-        "contact between meshes, boxes or cylinders is not supported yet; shapes are pl.Point, pl.Sphere, pl.Capsule, "
-        "pl.Pin, pl.Plane, pl.Bore and pl.Socket, "
-        "and several of them on a body stand for its corners and edges"
+    "heightfield terrain": (
+        "contact with terrain is not supported yet; a plane is a pl.Plane, a stone on it a fixed pl.Box or pl.Sphere"
+    ),
+    "mesh meshes cuboid convex polyhedron": (
+        "contact with meshes that are not convex, and of meshes with anything but planes, is not supported yet; the convex hull "
+        "of a mesh is pl.Hull(at, pl.read_stl(path)); pl.Box and pl.Cylinder are solids, too"
     ),
     "fluid water wind": "fluids are not supported yet; air resists a beam by pl.AirDrag, and any force is a formula: system.force",
 }

@@ -8,7 +8,8 @@ import pytest
 import pliant as pl
 from pliant.dynamics.pairs import PAIRS
 from pliant.files.writer import dump_model
-from pliant.model.contact import TOUCHES, Bore, Capsule, Pin, Plane, Point, Sphere
+from pliant.model.contact import TOUCHES, Bore, Capsule, End, Pin, Plane, Point, Side, Sphere
+from pliant.model.solids import Box, Corner, Cylinder, Edge, Hull, Rim
 from registered import PAIR_EXAMPLES
 
 END = "the end of a pin"  # in a bore that is longer; the example of (Pin, Bore) is the rim of a bore that is shorter
@@ -42,8 +43,18 @@ def run(system, t_end=0.2, **options):
 
 
 def test_what_the_model_lets_touch_has_a_formula_and_the_other_way_round():
-    """A capsule is two spheres when it touches."""
-    known = {(Sphere if one is Capsule else one, other) for one, others in TOUCHES.items() for other in others}
+    """A capsule is two spheres on a plane and in a bore; of other shapes the parts touch."""
+    parts = {Capsule: {End}, Box: {Corner}, Hull: {Corner}, Cylinder: {Rim}}
+    special = {
+        (Box, Capsule): {Corner, Edge},
+        (Capsule, Capsule): {End, Side},
+        (Capsule, Plane): {Sphere},
+        (Capsule, Bore): {Sphere},
+    }
+    known = {
+        (part, other)
+        for one, others in TOUCHES.items() for other in others for part in special.get((one, other), parts.get(one, {one}))
+    }  # fmt: skip
     assert known == set(PAIRS)
 
 
@@ -51,7 +62,10 @@ WRONG = {
     "thick": (lambda at: Bore(at, 0.05), "points must be thinner than the Bore, of radius 0.05 m, got 0.1"),
     "pin on ball": (lambda at: Sphere(at, 1.0), "against must be a Bore when a Pin touches it"),
     "pin on plane": (lambda at: Plane(normal="y", on=at), "against must be a Bore when a Pin touches it"),
-    "around a pin": (lambda at: Pin(at, 1.0), "against must be a Plane, a Sphere, a Bore, a Socket or a Point, got Pin"),
+    "around a pin": (
+        lambda at: Pin(at, 1.0),
+        "against must be a Plane, a Sphere, a Bore, a Socket, a Capsule, a Box, a Cylinder or a Point, got Pin",
+    ),
 }
 
 
@@ -66,7 +80,7 @@ def test_a_pair_without_an_entry_is_refused_by_name(wrong):
 
 @ENTRIES
 def test_the_bodies_meet_and_the_gap_changes_as_fast_as_it_closes(entry):
-    """A cubic through rows a step apart has the slope -closing_speed, to fourth order."""
+    """A cubic through rows a step apart has the slope -closing_speed, to fourth order, but where the nearest edge changes."""
     found = run(floating(entry), save=STEP)
     assert found.ok and len(found.contacts) > 0
     gap, closing = found.values["gap"], found.values["closing_speed"]
@@ -75,7 +89,9 @@ def test_the_bodies_meet_and_the_gap_changes_as_fast_as_it_closes(entry):
     apart = (gap > 0.0) & (gap < 0.95 * gap.max())
     smooth = apart[:-4] & apart[1:-3] & apart[2:-2] & apart[3:-1] & apart[4:]
     assert smooth.sum() > 200
-    np.testing.assert_allclose(slope[smooth], -closing[2:-2][smooth], atol=2e-6)
+    bend = np.abs(closing[:-4] - 2.0 * closing[2:-2] + closing[4:])[smooth]
+    error = np.abs(slope + closing[2:-2])[smooth]
+    assert np.all(error <= 2e-6 + bend) and np.mean(error > 2e-6) < 1e-3
 
 
 @ENTRIES

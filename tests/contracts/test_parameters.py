@@ -71,6 +71,11 @@ def examples() -> Iterator[Any]:
     yield from (make(system) for make in registered.SENSOR.values())
     yield from (pl.Point(arm.tip), pl.Sphere(arm.tip, 0.1), pl.Capsule(arm.root, 0.5, 0.1))
     yield from (pl.Bore(arm.tip, 0.1), pl.Pin(arm.tip, 0.1), pl.Socket(arm.tip, 0.1))
+    yield from (
+        pl.Box(arm.tip, (0.1, 0.2, 0.3)),
+        pl.Cylinder(arm.tip, 0.1, 0.2),
+        pl.Hull(arm.tip, 0.1 * np.vstack([np.eye(3), -np.eye(3)])),
+    )
 
 
 def numbers_of(example: Any) -> Iterator[tuple[str, Any]]:

@@ -6,7 +6,7 @@ import re
 import pytest
 
 import pliant as pl
-from pliant.model.contact import Capsule, Plane, Point, Sphere
+from pliant.model.contact import Capsule, Plane, Point, Socket, Sphere
 from pliant.model.frame import Frame
 from pliant.model.friction_law import Coulomb
 from pliant.model.normal_law import Hertz
@@ -44,17 +44,22 @@ WRONG = {
     "plane on a body": (lambda: Plane(normal=(0, 1), on="a"), "Plane: on must be a frame such as arm.tip or system.ground"),
     # contacts
     "nothing to touch": (lambda: touch(A, against=None),
-                         "contact 'c': against must be a Plane, a Sphere, a Bore, a Socket or a Point, got None"),
+
+        "contact 'c': against must be a Plane, a Sphere, a Bore, a Socket, a Capsule, a Box, a Cylinder or a Point, got None"),
     "against a frame": (lambda: touch(A, against=R),
-                        "contact 'c': against must be a Plane, a Sphere, a Bore, a Socket or a Point"),
+
+        "contact 'c': against must be a Plane, a Sphere, a Bore, a Socket, a Capsule, a Box, a Cylinder or a Point"),
     "no points": (lambda: touch([]), "contact 'c': points must contain at least one point, got []"),
     "points by name": (lambda: touch("a.tip"),
-                       "contact 'c': points must be frames, Points, Spheres, Capsules or Pins, got 'a.tip'"),
-    "a plane as a point": (lambda: touch([FLOOR]), "contact 'c': points must be frames, Points, Spheres, Capsules or Pins"),
-    "a capsule on a ball": (lambda: touch(Capsule(A, 1.0, 0.1), Sphere(R, 0.1)),
-                            "contact 'c': against must be a Plane or a Bore when a Capsule touches it"),
+
+        "contact 'c': points must be frames, Points, Spheres, Capsules, Pins, Boxes, Cylinders or Hulls, got 'a.tip'"),
+    "a plane as a point": (lambda: touch([FLOOR]),
+        "contact 'c': points must be frames, Points, Spheres, Capsules, Pins, Boxes, Cylinders or Hulls"),
+    "a capsule in a socket": (lambda: touch(Capsule(A, 1.0, 0.1), Socket(R, 0.2)),
+                              "contact 'c': against must be a Plane, a Bore, a Capsule or a Box when a Capsule touches it"),
     "point on point": (lambda: touch(A, Point(R)),
-                       "contact 'c': against must be a Plane, a Sphere, a Bore or a Socket when a Point touches it"),
+
+        "contact 'c': against must be a Plane, a Sphere, a Bore, a Socket, a Capsule, a Box or a Cylinder when a Point touches it"),
     "itself": (lambda: touch(A, Sphere(Frame("a", 0.0), 0.1)),
                "contact 'c': points must be on a different body from the shape they touch, got 'a'"),
     "ground on ground": (lambda: touch(Frame("ground")),

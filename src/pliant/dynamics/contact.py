@@ -16,7 +16,7 @@ from pliant.dynamics.loads import AppliedForces, at_place
 from pliant.dynamics.pairs import touching
 from pliant.dynamics.tangents import tangents_of
 from pliant.dynamics.tree import ROOT, Place, Tree
-from pliant.model.contact import ContactPair, Pin
+from pliant.model.contact import ContactPair, Point, Sphere
 from pliant.model.coordinate_pair import CoordinatePair, Pair
 from pliant.model.friction_law import BristleLaw, FrictionLaw
 from pliant.model.normal_law import Impulsive
@@ -187,17 +187,19 @@ def longest_step(contacts: Sequence[ContactKinematics], changes: Sequence[Scalar
     """The longest step in which no contact can be missed, even if the states are so smooth that any step would be accurate.
 
     Two spheres approach by at most the gap or half the sum of their radii, whichever is larger; planes and bores end in solid, so a
-    body that has passed their surface is still behind it. Bodies turn by at most LONGEST_TURN, so that no end can dip into another
-    body and out again between two checks. changes: rates of all `motion`, contact by contact; h then solves v h + a h^2/2 = way,
-    not v h = way.
+    body that has passed their surface is still behind it. The surface of a solid moves as it turns: shares of the way are left for
+    it. Bodies turn by at most LONGEST_TURN, so that no end can dip into another body and out again between two checks. changes:
+    rates of all `motion`, contact by contact; h then solves v h + a h^2/2 = way, not v h = way.
     """
     longest: Scalar | None = None
-    for k, kinematics in enumerate(contacts):
-        rates = (0.0,) * 9 if changes is None else changes[9 * k : 9 * k + 9]
-        limits = [_step_within(LONGEST_TURN, kinematics.motion[3:], rates[3:])]
-        if isinstance(kinematics.pair, ContactPair) and kinematics.pair.between_balls:
-            way = maximum(kinematics.gap, 0.5 * (kinematics.pair.radius + kinematics.pair.other_radius))
+    for number, kinematics in enumerate(contacts):
+        rates: Sequence[Scalar] = (0.0,) * 9 if changes is None else changes[9 * number : 9 * number + 9]
+        pair, limits = kinematics.pair, [_step_within(LONGEST_TURN, kinematics.motion[3:], rates[3:])]
+        if isinstance(pair, ContactPair) and pair.thickness is not None:
+            sizes = [(k, size) for k, size in zip((3, 6), pair.sizes, strict=True) if not is_zero(size)]
+            way = maximum(kinematics.gap, 0.5 * pair.thickness) / (1.0 + len(sizes))
             limits.append(_step_within(way, kinematics.motion[:3], rates[:3]))
+            limits += [_step_within(way / size, kinematics.motion[k : k + 3], rates[k : k + 3]) for k, size in sizes]
         for own in limits:
             if own is not None:
                 longest = own if longest is None else minimum(longest, own)
@@ -240,7 +242,7 @@ def _pair_kinematics(
         point=point,
         centres=(ball.position, other.position),
         drift=sub(_velocity(tree, a, ball, moving, q, v), _velocity(tree, b, other, moving, q, v)),
-        turning=(_turning(tree, a, moving, isinstance(pair.ball, Pin)), _turning(tree, b, moving, not pair.between_balls)),
+        turning=(_turning(tree, a, moving, _directed(pair.ball)), _turning(tree, b, moving, _directed(pair.against))),
     )
 
 
@@ -286,6 +288,10 @@ def _velocity_at(
 def _velocity(tree: Tree, place: Place, pose: Pose, moving: Sequence[Twist], q: Sequence[Scalar], v: Sequence[Scalar]) -> Vec:
     """Velocity of a place's origin, in world axes."""
     return ZERO if place.node == ROOT else pose.rotation.out(place_twist(tree, place, moving, q, v).velocity)
+
+
+def _directed(shape: object) -> bool:
+    return not isinstance(shape, (Point, Sphere))
 
 
 def _turning(tree: Tree, place: Place, moving: Sequence[Twist], directed: bool = False) -> Vec:

@@ -6,24 +6,20 @@ The normal points from the second shape to the first; where the bodies touch, th
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
-from pliant.dynamics.algebra import Scalar, Vec, add, dot, scale, sub
+from pliant.dynamics.algebra import Vec, add, dot, scale, sub
 from pliant.dynamics.kinematics import Pose
-from pliant.model.contact import Bore, ContactPair, Pin, Plane, Point, Socket, Sphere
-from pliant.scalar import maximum, sqrt
-
-COINCIDENT = 1e-100  # m between centres: below this distance two spheres have no normal and exert no force
-
-
-@dataclass(frozen=True)
-class Touching:
-    """How two shapes lie to each other, in world axes."""
-
-    gap: Scalar  # m, negative in contact
-    normal: Vec  # from B to A
-    point: Vec  # at which the force acts
-
+from pliant.dynamics.meeting import Touching, apart
+from pliant.dynamics.solid_pairs import (
+    ball_on_box,
+    ball_on_capsule,
+    ball_on_cylinder,
+    corner_on_plane,
+    rim_on_plane,
+    side_on_capsule,
+)
+from pliant.model.contact import Bore, Capsule, ContactPair, End, Pin, Plane, Point, Side, Socket, Sphere
+from pliant.model.solids import Box, Corner, Cylinder, Edge, Rim
 
 PairFunction = Callable[[ContactPair, Pose, Pose], Touching]
 
@@ -36,7 +32,7 @@ def ball_on_plane(pair: ContactPair, ball: Pose, plane: Pose) -> Touching:
 
 
 def ball_on_ball(pair: ContactPair, ball: Pose, other: Pose) -> Touching:
-    distance, normal = _apart(sub(ball.position, other.position))
+    distance, normal = apart(sub(ball.position, other.position))
     gap = distance - (pair.radius + pair.other_radius)
     return Touching(gap, normal, sub(ball.position, scale(pair.radius, normal)))
 
@@ -74,18 +70,12 @@ def _within(pair: ContactPair, inner: Vec, outer: Vec, along: Vec, at: Vec | Non
 
 def _inside(pair: ContactPair, centre: Vec, off: Vec) -> Touching:
     """What is inside, round about its centre, which is off the middle of what is around it."""
-    distance, outward = _apart(off)
+    distance, outward = apart(off)
     return Touching(-pair.other_radius - pair.radius - distance, scale(-1.0, outward), add(centre, scale(pair.radius, outward)))
 
 
 def _axis(shape: object, pose: Pose) -> Vec:
     return pose.rotation.out(tuple(shape.axis))  # type: ignore[attr-defined]
-
-
-def _apart(between: Vec) -> tuple[Scalar, Vec]:
-    """The length of a vector and its direction; 0 and no direction where it vanishes."""
-    distance = sqrt(maximum(dot(between, between), COINCIDENT**2))
-    return distance, scale(1.0 / distance, between)
 
 
 PAIRS: dict[tuple[type, type], PairFunction] = {
@@ -99,6 +89,20 @@ PAIRS: dict[tuple[type, type], PairFunction] = {
     (Pin, Bore): pin_in_bore,
     (Point, Socket): ball_in_socket,
     (Sphere, Socket): ball_in_socket,
+    (Corner, Plane): corner_on_plane,
+    (Rim, Plane): rim_on_plane,
+    (Point, Box): ball_on_box,
+    (Sphere, Box): ball_on_box,
+    (Corner, Box): ball_on_box,
+    (End, Box): ball_on_box,
+    (Point, Capsule): ball_on_capsule,
+    (Sphere, Capsule): ball_on_capsule,
+    (End, Capsule): ball_on_capsule,
+    (Corner, Capsule): ball_on_capsule,
+    (Edge, Capsule): side_on_capsule,
+    (Side, Capsule): side_on_capsule,
+    (Point, Cylinder): ball_on_cylinder,
+    (Sphere, Cylinder): ball_on_cylinder,
 }
 
 

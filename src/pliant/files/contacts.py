@@ -18,7 +18,7 @@ from pliant.files.places import is_place, read_frame, write_place
 from pliant.files.values import read
 from pliant.files.vocabulary import Friction, Normal
 from pliant.files.written import Data, write
-from pliant.model.contact import Capsule, ContactPair, Point
+from pliant.model.contact import PARTS, Capsule, ContactPair, Point
 from pliant.model.frame import Frame
 from pliant.model.system import System
 from pliant.model.wear import Archard
@@ -71,15 +71,22 @@ def write_contacts(system: System) -> Data:
 
 
 def _calls(system: System) -> list[tuple[str, list[ContactPair]]]:
-    """Groups of consecutive pairs with the same name, counterpart and laws."""
+    """Groups of consecutive pairs with the same name, counterpart and laws; of two boxes only the corners of the first."""
     found: list[tuple[str, list[ContactPair]]] = []
     for pair in system.contacts.values():
         name = _name_of(system, pair)
+        if found and found[-1][0] == name and _is_mirrored(found[-1][1][-1], pair):
+            continue
         if found and found[-1][0] == name and _alike(found[-1][1][-1], pair):
             found[-1][1].append(pair)
         else:
             found.append((name, [pair]))
     return found
+
+
+def _is_mirrored(one: ContactPair, other: ContactPair) -> bool:
+    """Whether parts of what the one touches touch it."""
+    return isinstance(one.ball, PARTS) and one.shapes == other.shapes[::-1]
 
 
 def _alike(one: ContactPair, other: ContactPair) -> bool:
@@ -98,7 +105,7 @@ def _places_of(system: System, pair: ContactPair) -> list[str]:
     """Possible names of the pair's place: its own name, which a system with the same bodies gives, or an end of a capsule."""
     probe = System(system.name, system.gravity)
     probe.links.update(system.links)
-    own = probe.contact(points=pair.ball, against=pair.against, normal=pair.normal, name="")
+    own = probe.contact(points=pair.shapes[0], against=pair.against, normal=pair.normal, name="")
     return [*(name.strip() for name in own), *(f"{pair.ball.at.body}.{end}" for end in CAPSULE_ENDS)]
 
 
@@ -114,8 +121,10 @@ def _write_points(system: System, pairs: Sequence[ContactPair]) -> Any:
         if k + 1 < len(pairs) and _is_capsule(system, pairs[k], pairs[k + 1]):
             points.append(write_shape(system, _capsule(pairs[k], pairs[k + 1])))
             k += 2
+        elif isinstance(ball := pairs[k].ball, PARTS):
+            points.append(write_shape(system, ball.of))
+            k += sum(pair.shapes[0] == ball.of for pair in pairs)
         else:
-            ball = pairs[k].ball
             points.append(write_place(system, ball.at) if isinstance(ball, Point) else write_shape(system, ball))
             k += len(_places_of(system, pairs[k])) - len(CAPSULE_ENDS)  # a pin may touch at two places
     return points
@@ -146,7 +155,7 @@ def write_shape(system: System, shape: Any) -> Data:
             if name == "at" or value != system.ground:
                 data[name] = write_place(system, value)
         elif isinstance(value, tuple):
-            data[name] = list(value)
+            data[name] = [list(item) if isinstance(item, tuple) else item for item in value]
         else:
             data[name] = value
     return {vocabulary.word(type(shape)): data}

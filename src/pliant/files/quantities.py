@@ -22,6 +22,7 @@ from pliant.model.play import Backlash, Limits
 from pliant.model.reduction import CraigBampton, FreeModes
 from pliant.model.sensor import EXPRESSED, SIDES, Accelerometer, Encoder, ForceSensor, Gyro, Sensor, StrainGauge
 from pliant.model.signal import Constant, MotionTable, PiecewiseConstant, PiecewiseLinear, PiecewiseSmooth
+from pliant.model.solids import Hull
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
 
@@ -31,7 +32,7 @@ SPEED, STIFFNESS, DRAG = "m/s", "N/m or N m/rad", "N s/m or N m s/rad"
 UNITS_BY_NAME: dict[str, str] = {
     "length": "m", "radius": "m", "height": "m", "width": "m", "outer": "m", "inner": "m", "radius_a": "m", "radius_b": "m",
     "offset": "m", "com": "m", "tip": "m", "frames": "m", "at": "m", "position": "m", "point": "m", "displacement": "m",
-    "extension": "m", "x": "m", "breaks": "m", "near": "m", "guide": "m", "clearance": "m",
+    "extension": "m", "x": "m", "breaks": "m", "near": "m", "guide": "m", "clearance": "m", "size": "m", "vertices": "m",
     "A": "m^2", "shear_area": "m^2", "torsion_modulus": "m^3", "Iz": "m^4", "Iy": "m^4", "J": "m^4",
     "mass": "kg", "sleeve_mass": "kg", "mass_per_length": "kg/m", "density": "kg/m^3",
     "inertia": "kg m^2", "rotary_inertia": "kg m", "torsion_inertia": "kg m",
@@ -51,6 +52,7 @@ UNITS_BY_NAME: dict[str, str] = {
 
 UNITS: dict[tuple[Any, str], str] = {
     (CraigBampton, "modes"): "1",
+    (Hull, "points"): "m",
     (FibreOutline, "points"): "m",
     (FreeModes, "modes"): "1",
     (damping.KelvinVoigt, "coefficient"): "Pa s",

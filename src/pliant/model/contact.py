@@ -13,6 +13,7 @@ from pliant.model.frame import GROUND, Frame
 from pliant.model.friction_law import BristleLaw, FrictionLaw
 from pliant.model.journal_law import JournalLaw
 from pliant.model.normal_law import NormalLaw
+from pliant.model.solids import Box, Corner, Cylinder, Edge, Hull, Lines, Rim, round_lines
 from pliant.model.wear import Archard
 from pliant.scalar import Numbers, cos, sin
 
@@ -55,6 +56,57 @@ class Capsule:
     def ends(self) -> tuple[Sphere, Sphere]:
         """The two round ends, which represent the capsule in contact with a plane."""
         return Sphere(self.at, self.radius), Sphere(moved_within(self.at, (self.length, 0.0, 0.0)), self.radius)
+
+    def parts(self) -> list[End]:
+        """Its round ends, by which it lies on what is no plane."""
+        return [End(self, False), End(self, True)]
+
+    @property
+    def bounding(self) -> float:
+        return self.length + self.radius
+
+    @property
+    def inner(self) -> float:
+        return self.radius
+
+    def lines(self) -> Lines:
+        return round_lines((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), float(self.radius), 0.0, float(self.length))
+
+
+@dataclass(frozen=True)
+class End:
+    """A round end of a capsule."""
+
+    of: Capsule
+    second: bool
+
+    @property
+    def at(self) -> Frame:
+        return moved_within(self.of.at, (self.of.length, 0.0, 0.0)) if self.second else self.of.at
+
+    @property
+    def radius(self) -> float:
+        return self.of.radius
+
+    @property
+    def name(self) -> str:
+        return "end" if self.second else "start"
+
+
+@dataclass(frozen=True)
+class Side:
+    """The side of a capsule, which touches wherever it is nearest to another one."""
+
+    name: ClassVar[str] = "side"
+    of: Capsule
+
+    @property
+    def at(self) -> Frame:
+        return self.of.at
+
+    @property
+    def radius(self) -> float:
+        return self.of.radius
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,31 +179,37 @@ def _check_round(part: str, shape: Bore | Pin) -> None:
     object.__setattr__(shape, "axis", check.axis(part, "axis", shape.axis))
 
 
-# What each shape can touch. `dynamics/pairs.py` has a formula for every two; a capsule is two spheres there.
+# What each shape can touch. `dynamics/pairs.py` has a formula for every two; a capsule is two spheres there, a solid its parts.
 TOUCHES: dict[type, tuple[type, ...]] = {
-    Point: (Plane, Sphere, Bore, Socket),
-    Sphere: (Plane, Sphere, Point, Bore, Socket),
-    Capsule: (Plane, Bore),
+    Point: (Plane, Sphere, Bore, Socket, Capsule, Box, Cylinder),
+    Sphere: (Plane, Sphere, Point, Bore, Socket, Capsule, Box, Cylinder),
+    Capsule: (Plane, Bore, Capsule, Box),
     Pin: (Bore,),
+    Box: (Plane, Capsule, Box),
+    Cylinder: (Plane,),
+    Hull: (Plane,),
 }
 TOUCHED: tuple[type, ...] = tuple(dict.fromkeys(other for others in TOUCHES.values() for other in others))
 
 HOLLOW = (Bore, Socket)  # shapes around what they touch
 SAME_PLAY = 1e-9  # of the radius: lengths that differ by less were meant to be the same
 
-Touching = Point | Sphere | Capsule | Pin
-Against = Plane | Point | Sphere | Bore | Socket
+Part = Corner | Edge | Rim | End | Side  # of a shape that touches at several places
+PARTS = (Corner, Edge, Rim, End, Side)
+
+Touching = Point | Sphere | Capsule | Pin | Box | Cylinder | Hull
+Against = Plane | Point | Sphere | Bore | Socket | Capsule | Box | Cylinder
 Shape = Touching | Against
 
 
 @dataclass(frozen=True)
 class ContactPair:
-    """A sphere (a point has radius zero) or a pin, and what it can touch."""
+    """A sphere (a point has radius zero), a pin or a part of a shape, and what it can touch."""
 
     turns: ClassVar[bool] = False  # its gap is a length
 
     name: str
-    ball: Point | Sphere | Pin
+    ball: Point | Sphere | Pin | Part
     against: Against
     normal: NormalLaw
     friction: FrictionLaw | BristleLaw | None
@@ -187,9 +245,27 @@ class ContactPair:
         return isinstance(self.against, (Point, Sphere))
 
     @property
+    def shapes(self) -> tuple[Any, Any]:
+        """The two shapes, as the user gave them."""
+        return self.ball.of if isinstance(self.ball, PARTS) else self.ball, self.against
+
+    @property
+    def sizes(self) -> tuple[float, float]:
+        """How far the surfaces are from the origins of their frames, m; 0 for a ball, whose centre is there."""
+        first = 0.0 if isinstance(self.ball, End) else getattr(self.shapes[0], "bounding", 0.0)
+        return first, getattr(self.against, "bounding", 0.0)
+
+    @property
+    def thickness(self) -> float | None:
+        """Half of what a fast body may pass through, m; None of what is solid behind its surface, as a plane is."""
+        if self.between_balls:
+            return self.radius + self.other_radius
+        return self.radius + self.against.inner if isinstance(self.against, (Capsule, Box, Cylinder)) else None
+
+    @property
     def reach(self) -> float:
         """The size of the numbers whose difference is the gap, besides the coordinates of the contact point, m."""
-        return abs(self.radius) + abs(self.other_radius)
+        return abs(self.radius) + abs(self.other_radius) + sum(self.sizes)
 
     @property
     def units(self) -> tuple[str, str]:
@@ -202,21 +278,44 @@ class ContactPair:
         return self.ball.at, self.against.on if isinstance(self.against, Plane) else self.against.at
 
 
-def touching_parts(part: str, shape: Any, against: Any) -> list[tuple[str, Point | Sphere | Pin, float]]:
-    """The parts of a shape that touch, with the names of their places and their stations; a bare frame is a point."""
+def both_ways(shape: Any, against: Any) -> list[tuple[Any, Any]]:
+    """What touches what: parts of each of two boxes or capsules the other one; a solid against a ball is a ball against it."""
     if isinstance(shape, Frame):
         shape = Point(shape)
+    if isinstance(shape, (Box, Capsule)) and isinstance(against, (Box, Capsule)):
+        return [(shape, against), (against, shape)]
+    swapped = type(shape) in TOUCHES.get(type(against), ()) and type(against) not in TOUCHES.get(type(shape), ())
+    return [(against, shape)] if swapped else [(shape, against)]
+
+
+def touching_parts(part: str, shape: Any, against: Any) -> list[tuple[str, Point | Sphere | Pin | Part, float]]:
+    """The parts of a shape that touch, with the names of their places and their stations."""
     if type(shape) not in TOUCHES:
-        raise ModelError.of(part, "points", "must be frames, Points, Spheres, Capsules or Pins", shape)
+        rule = "must be frames, Points, Spheres, Capsules, Pins, Boxes, Cylinders or Hulls"
+        raise ModelError.of(part, "points", rule, shape)
     if type(against) not in TOUCHES[type(shape)]:
         rule = f"must be {any_of(TOUCHES[type(shape)])} when a {type(shape).__name__} touches it"
         raise ModelError.of(part, "against", rule, against)
+    if isinstance(shape, Box) and isinstance(against, Box) and not (shape.flat and against.flat):
+        rule = "must be a Plane or a Capsule when a Box with three sides touches it (in a plane, boxes of two sides touch)"
+        raise ModelError.of(part, "against", rule, against)
+    if isinstance(shape, (Box, Cylinder, Hull)) or (isinstance(shape, Capsule) and isinstance(against, (Capsule, Box))):
+        return [(place_name(shape.at), own, 0.0) for own in _parts(shape, against)]
     if isinstance(shape, Capsule):
         first, second = shape.ends()
         return [(f"{shape.at.body}.start", first, 0.0), (f"{shape.at.body}.end", second, 0.0)]
     if isinstance(shape, Pin) and (held := held_length(shape, against)) is not None:
         return [(place_name(shape.at), shape, 0.5 * side * held) for side in (-1.0, 1.0)]
     return [(place_name(shape.at), shape, 0.0)]
+
+
+def _parts(shape: Box | Cylinder | Hull | Capsule, against: Any) -> list[Any]:
+    """Which parts of a shape touch this one; a capsule touches the edges of a box, which in a plane are its corners."""
+    if isinstance(shape, Box) and not shape.flat and isinstance(against, Capsule):
+        return shape.edges()
+    if isinstance(shape, Capsule) and isinstance(against, Capsule) and shape.at.body < against.at.body:
+        return [Side(shape), *shape.parts()]  # the side of one touches that of the other, and is one of both
+    return list(shape.parts())
 
 
 def any_of(kinds: Sequence[type]) -> str:

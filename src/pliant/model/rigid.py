@@ -11,8 +11,9 @@ import numpy as np
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.body import ROOT, TIP, Length
-from pliant.model.check import Vector
+from pliant.model.check import Axis, Vector
 from pliant.model.frame import Frame
+from pliant.model.solids import hull_of
 from pliant.scalar import ArrayOf, Numbers
 
 Matrix = tuple[Vector, Vector, Vector]
@@ -126,6 +127,40 @@ class RigidBody:
         m = check.positive("RigidBody.rod", "mass", mass, "kg")
         transverse = m * ell**2 / 12.0
         return cls(mass=m, inertia=(0.0, transverse, transverse), com=(ell / 2.0, 0.0, 0.0), tip=(ell, 0.0, 0.0))
+
+    @classmethod
+    def box(cls, size: Numbers, mass: float) -> RigidBody:
+        """A uniform box around the joint; size: its sides along x, y and z in m, two for a motion in the plane; mass in kg."""
+        sides = check.listed("RigidBody.box", "size", size, "must be 2 or 3 numbers in m")
+        if len(sides) not in (2, 3):
+            raise ModelError.of("RigidBody.box", "size", "must be 2 or 3 numbers in m", size)
+        checked = [check.positive("RigidBody.box", f"size[{k}]", side, "m") for k, side in enumerate(sides)]
+        m = check.positive("RigidBody.box", "mass", mass, "kg")
+        x2, y2, z2 = (side**2 for side in (*checked, 0.0)[:3])
+        if len(checked) == 2:
+            return cls(mass=m, inertia=m * (x2 + y2) / 12.0)
+        return cls(mass=m, inertia=(m * (y2 + z2) / 12.0, m * (x2 + z2) / 12.0, m * (x2 + y2) / 12.0))
+
+    @classmethod
+    def cylinder(cls, radius: float, length: float, mass: float, axis: Axis = "z") -> RigidBody:
+        """A uniform cylinder along `axis` around the joint; radius and length in m, mass in kg."""
+        r = check.positive("RigidBody.cylinder", "radius", radius, "m")
+        ell = check.positive("RigidBody.cylinder", "length", length, "m")
+        m = check.positive("RigidBody.cylinder", "mass", mass, "kg")
+        along, across = 0.5 * m * r**2, m * (3.0 * r**2 + ell**2) / 12.0
+        a = check.axis("RigidBody.cylinder", "axis", axis)
+        rows = tuple(tuple((across if i == j else 0.0) + (along - across) * a[i] * a[j] for j in range(3)) for i in range(3))
+        return cls(mass=m, inertia=rows)
+
+    @classmethod
+    def hull(cls, vertices: ArrayOf[Numbers], mass: float) -> RigidBody:
+        """A uniform body that fills the convex hull of points, in m from the joint; mass in kg."""
+        rows = check.listed("RigidBody.hull", "vertices", vertices, "must be a list of points, each of three numbers in m")
+        given = [check.numbers("RigidBody.hull", f"vertices[{k}]", row, 3, "m") for k, row in enumerate(rows)]
+        m = check.positive("RigidBody.hull", "mass", mass, "kg")
+        volume, centre, moments = hull_of("RigidBody.hull", "vertices", np.array(given, dtype=np.float64).reshape(-1, 3)).inertia
+        inertia = m / volume * (np.trace(moments) * np.eye(3) - moments)
+        return cls(mass=m, inertia=(0.5 * (inertia + inertia.T)).tolist(), com=centre.tolist())
 
     @classmethod
     def point_mass(cls, mass: float, at: Numbers) -> RigidBody:

@@ -21,7 +21,7 @@ from pliant.model.closure import (
     closure,
     closure_tolerance,
 )
-from pliant.model.contact import TOUCHED, Against, ContactPair, Plane, any_of, touching_parts
+from pliant.model.contact import PARTS, TOUCHED, Against, ContactPair, Plane, any_of, both_ways, touching_parts
 from pliant.model.cut_joint import CutJoint
 from pliant.model.driven_by import efforts_of, first_row, interpolation_error
 from pliant.model.force import DIRECTIONS, EXPRESSED, Condition, Drive, PointForce, PointMoment
@@ -45,6 +45,7 @@ from pliant.model.sampled import Sampled, Update, controller
 from pliant.model.segmented import SegmentedBeam
 from pliant.model.sensor import Sensor
 from pliant.model.signal import Constant, Formula, PrescribedMotion, Signal, signal
+from pliant.model.solids import Rim
 from pliant.model.strut import Strut, strut_force
 from pliant.model.telescopic import TelescopicBeam
 from pliant.model.wear import WEAR, Archard, WearRate
@@ -412,7 +413,7 @@ class System:
         wear: Archard | None = None,
         name: str = "contact",
     ) -> list[str]:
-        """Add contact between shapes (frames, Points, Spheres, Capsules, Pins) and a Plane, Sphere, Point, Bore or Socket.
+        """Add contact between shapes (frames, Points, Spheres, Capsules, Pins, solids) and what they touch: a Plane, a Sphere, ...
 
         normal: a law such as HuGuo(...), or a function of (depth, rate, entry_speed). friction: a law, a function of (slip
         speed, normal force), or None. wear: a law that gives the volume worn away by each pair, the state "contact arm.tip wear".
@@ -434,11 +435,15 @@ class System:
                 raise ModelError.of(part, "wear", "must be left out of impulsive contacts, whose impulses act in no time", wear)
         added = []
         for shape in points if isinstance(points, (list, tuple)) else [points]:
-            for place, ball, station in touching_parts(part, shape, against):
-                end = "" if station == 0.0 else ".low" if station < 0.0 else ".high"
-                pair = ContactPair(f"{name} {self._place_name(ball.at, place)}{end}", ball, against, law, slip, station, wear)
-                self._add_pair(part, pair)
-                added.append(pair.name)
+            for one, other in both_ways(shape, against):
+                for place, ball, station in touching_parts(part, one, other):
+                    end = "" if station == 0.0 else ".low" if station < 0.0 else ".high"
+                    frame = ball.at
+                    if isinstance(ball, PARTS):
+                        frame, end = ball.of.at, f".{ball.name}"
+                    pair = ContactPair(f"{name} {self._place_name(frame, place)}{end}", ball, other, law, slip, station, wear)
+                    self._add_pair(part, pair)
+                    added.append(pair.name)
         if not added:
             raise ModelError.of(part, "points", "must contain at least one point", points)
         return added
@@ -755,6 +760,9 @@ class System:
             self._check_frame(part, "points" if frame is pair.frames[0] else "against", frame)
         if pair.frames[0].body == pair.frames[1].body:
             raise ModelError.of(part, "points", "must be on a different body from the shape they touch", pair.frames[0].body)
+        if isinstance(pair.ball, Rim) and isinstance(pair.normal, Impulsive):
+            rule = "must have a stiffness for a Cylinder, which stands on two points that travel round its rim: not Impulsive"
+            raise ModelError.of(part, "normal", rule, pair.normal)
         if pair.name in self.contacts:
             raise ModelError.of(part, "points", "must form pairs with unique names (give this contact its own name)", pair.name)
         self.contacts[pair.name] = pair

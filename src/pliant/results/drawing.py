@@ -68,6 +68,7 @@ class Drawing:
     bodies: tuple[BodyDrawing, ...]
     closures: tuple[tuple[str, Spot, Spot], ...]  # the kind and the two points that a closure holds together or a strut joins
     contacts: tuple[ContactDrawing, ...]
+    ground_lines: tuple[tuple[int, ...], ...]  # polylines through points on the ground: edges of solids that stand there
 
     @classmethod
     def later(cls, make: Callable[[], Drawing]) -> Drawing:
@@ -113,6 +114,7 @@ class Drawing:
             bodies=tuple(_body(body) for body in plain["bodies"]),
             closures=tuple((kind, tuple(a), tuple(b)) for kind, a, b in plain["closures"]),
             contacts=tuple(_contact(contact) for contact in plain["contacts"]),
+            ground_lines=tuple(tuple(line) for line in plain.get("ground_lines", ())),  # older files have none
         )
 
 

@@ -95,6 +95,7 @@ def _check_drawing(drawing: Drawing, result: ResultContents) -> None:
     _be(drawn == list(result.labels["pair"])[: len(drawn)], "and its contacts")
     for body in drawing.bodies:
         _check_body(body, result)
+    spots += [(GROUND, point) for line in drawing.ground_lines for point in line]
     for number, point in spots:
         _be(isinstance(number, int) and GROUND <= number < len(counts), "places stand on bodies that are there")
         there = len(drawing.ground) if number == GROUND else counts[number]

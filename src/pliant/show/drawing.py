@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from pliant.beams.fields import bending_pairs, foreshortening, stiffening_threes, third_order
 from pliant.beams.shapes import Shapes, beam_shapes
 from pliant.beams.telescopic import unit_beam
+from pliant.dynamics.algebra import Vec, add
 from pliant.dynamics.tree import Node, Tree
 from pliant.model.beam import Beam
 from pliant.model.body import TIP
@@ -59,12 +60,20 @@ def draw(system: System, tree: Tree) -> Drawing:
     touching = [spots.at(frame) for pair in system.contacts.values() for frame in pair.frames]
     fixed = [*(spot for _, a, b in closures for spot in (a, b)), *touching]
     stands = [_Stand(spot, _carrier(node.link.joint), any(node.link.on.offset)) for spot, node in zip(on, tree.nodes, strict=True)]
+    ground_lines: list[tuple[int, ...]] = []
+    for solid in _outlined(system):
+        lines = [[_seen_from_body(solid.at, point) for point in line] for line in solid.lines()]
+        if solid.at.body == GROUND_NAME:
+            ground_lines += [tuple(ground.add(point) for point in line) for line in lines]
+        elif isinstance(part := parts[numbers[solid.at.body]], RigidDrawing):
+            part.outlines += lines
     bodies = tuple(
         part.drawing(on[k], held, library) for k, (part, held) in enumerate(zip(parts, _held(stands, fixed), strict=True))
     )
     contacts = tuple(_contact(pair) for pair in system.contacts.values())
     x, y, z = tree.gravity
-    return Drawing((x, y, z), units_of_coordinates(system), ground.array, bodies, closures + struts, contacts)
+    return Drawing((x, y, z), units_of_coordinates(system), ground.array, bodies, closures + struts, contacts,
+                   tuple(ground_lines))  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -172,6 +181,7 @@ class RigidDrawing:
         self._payload = node.name.endswith(PAYLOAD)
         self._points = _Points((0.0, 0.0, 0.0), body.tip, *body.frames.values())
         self._com = body.com
+        self.outlines: list[list[Vec]] = []  # of solids on it
 
     def number(self, frame: Frame) -> int:
         return self._points.add(frame.offset)
@@ -179,9 +189,11 @@ class RigidDrawing:
     def drawing(self, on: Spot, held: _Held, library: _Library) -> BodyDrawing:
         if len(self._points.array) == 1:
             self._points.add(self._com)
+        strokes = () if self.outlines else _strokes(self._points.array)
+        outlines = tuple(tuple(self._points.add(point) for point in line) for line in self.outlines)
         points = self._points.array
         kind = "payload" if self._payload else "rigid"
-        return BodyDrawing(self._node.name, kind, points, _strokes(points), (), _carrier(self._node.link.joint), on)
+        return BodyDrawing(self._node.name, kind, points, strokes + outlines, (), _carrier(self._node.link.joint), on)
 
 
 class BeamDrawing:
@@ -371,6 +383,12 @@ def _carrier(joint: Joint) -> str:
     return "revolute" if kinds else "weld"
 
 
+def _outlined(system: System) -> list[Any]:
+    """The shapes of all contacts that are drawn by lines, each once."""
+    shapes = [shape for pair in system.contacts.values() if isinstance(pair, ContactPair) for shape in pair.shapes]
+    return list(dict.fromkeys(shape for shape in shapes if hasattr(shape, "lines")))
+
+
 def _contact(pair: ContactPair) -> ContactDrawing:
     still = pair.frames[1].body == GROUND_NAME
     if not isinstance(pair.against, Plane):
@@ -381,14 +399,22 @@ def _contact(pair: ContactPair) -> ContactDrawing:
 
 def _on_ground(plane: Plane) -> tuple[tuple[float, float, float], tuple[float, float, float]]:
     """Point and normal of a plane on the ground, world axes."""
+    return _seen_from_body(plane.on, plane.point), _turned(plane.on, plane.normal)
+
+
+def _seen_from_body(frame: Frame, point: Any) -> Vec:
+    """A point given in the axes of a frame, in those of its body."""
+    return add(frame.offset, _turned(frame, point))
+
+
+def _turned(frame: Frame, vector: Any) -> Vec:
     from pliant.dynamics.rotation import NO_TURN, about
 
     rotation = NO_TURN
-    for axis, angle in plane.on.turns:
+    for axis, angle in frame.turns:
         rotation = rotation.then(about(axis, angle))
-    x, y, z = rotation.out(tuple(plane.point))  # type: ignore[arg-type]
-    offset = plane.on.offset
-    return (offset[0] + x, offset[1] + y, offset[2] + z), rotation.out(tuple(plane.normal))  # type: ignore[arg-type]
+    x, y, z = (float(a) for a in vector)
+    return rotation.out((x, y, z))
 
 
 def _strokes(points: Floats) -> tuple[tuple[int, ...], ...]:

@@ -206,6 +206,7 @@ def scenery(scene: Scene) -> dict[str, Any]:
         "palette": PALETTE,
         "bodies": _bodies(drawing.bodies),
         "ground": [_plain(point) for point in drawing.ground],
+        "groundLines": drawing.ground_lines,
         "closures": drawing.closures,
         "contacts": [{"pair": c.pair, "radius": c.radius, "other": c.other_radius, "ground": c.on_ground}
                      for c in drawing.contacts],

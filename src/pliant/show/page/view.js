@@ -210,6 +210,7 @@ class View {
 
   drawBodies(scale) {
     const strokes = [];
+    for (const line of this.run.groundLines) this.stroke(line.map(n => this.mechanism.spot([-1, n])), this.colours.floorEdge, 2.5);
     this.run.bodies.forEach((body, k) => {
       if (body.skin.length) this.skin(k, body, strokes);
       for (const line of body.skin.length ? body.lines.flatMap(pieces) : body.lines) {

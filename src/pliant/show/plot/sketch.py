@@ -275,6 +275,8 @@ class Sketch:
             if contact.other_radius is None and contact.on_ground and plane not in drawn:
                 drawn.add(plane)
                 (self._draw_half_plane if self.scene.flat else self._draw_sheet)(panel, *map(np.array, plane))
+        for line in self.scene.drawing.ground_lines:
+            panel.plot(*(self.scene.drawing.ground[list(line), k] for k in self.axes), color=FLOOR_EDGE, linewidth=1.6, zorder=1)
 
     def _draw_half_plane(self, panel: Any, point: Floats, normal: Floats) -> None:
         """Fill the solid side of a plane."""

@@ -1,0 +1,25 @@
+"""How two shapes lie to each other, and what formulas of pairs share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pliant.dynamics.algebra import Scalar, Vec, dot, scale
+from pliant.scalar import maximum, sqrt
+
+COINCIDENT = 1e-100  # m between centres: below this distance two spheres have no normal and exert no force
+
+
+@dataclass(frozen=True)
+class Touching:
+    """How two shapes lie to each other, in world axes."""
+
+    gap: Scalar  # m, negative in contact
+    normal: Vec  # from B to A
+    point: Vec  # at which the force acts
+
+
+def apart(between: Vec) -> tuple[Scalar, Vec]:
+    """The length of a vector and its direction; 0 and no direction where it vanishes."""
+    distance = sqrt(maximum(dot(between, between), COINCIDENT**2))
+    return distance, scale(1.0 / distance, between)

@@ -1,0 +1,143 @@
+"""Pairs with solids: corners and rims on planes, balls and corners on boxes and cylinders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pliant.dynamics.algebra import Scalar, Vec, add, dot, is_zero, scale, sub, total
+from pliant.dynamics.kinematics import Pose
+from pliant.dynamics.meeting import COINCIDENT, Touching, apart
+from pliant.model.contact import Capsule, ContactPair, Plane, Side
+from pliant.model.solids import Box, Corner, Cylinder, Edge, Rim
+from pliant.scalar import absolute, maximum, minimum, sqrt, where
+
+# Of a radius: where the axis of a cylinder is this parallel to a plane's normal, the lowest point of its rim is a fixed one. There
+# the lowest and the highest press alike, so that only the friction against spinning on the spot notices.
+UPRIGHT = 1e-12
+PARALLEL = 1e-15  # squared sine of an angle: segments at smaller angles touch in the middle
+
+
+def corner_on_plane(pair: ContactPair, solid: Pose, plane: Pose) -> Touching:
+    corner = pair.ball
+    assert isinstance(corner, Corner)
+    normal, foot = _surface(pair, plane)
+    point = _place(corner, solid)
+    return Touching(dot(normal, sub(point, foot)), normal, point)
+
+
+def rim_on_plane(pair: ContactPair, solid: Pose, plane: Pose) -> Touching:
+    """gap = h - R s at the lowest point of a rim, h + R s at the highest: h is the height of its centre, s = |n - (n . a) a|.
+
+    Both are stationary along the rim, so the gap changes as fast as the body's point there moves. Where a cylinder stands, s = 0,
+    and the sum of their potentials is smooth: even in s.
+    """
+    rim = pair.ball
+    assert isinstance(rim, Rim)
+    normal, foot = _surface(pair, plane)
+    axis = solid.rotation.out(tuple(rim.of.axis))  # type: ignore[arg-type]
+    across = sub(normal, scale(dot(normal, axis), axis))
+    tilt, _ = apart(across)
+    _, up = apart(add(across, scale(UPRIGHT, solid.rotation.out(rim.of.across))))
+    centre = add(solid.position, scale(0.5 * rim.side * rim.of.length, axis))
+    out = rim.of.radius if rim.far else -rim.of.radius
+    return Touching(dot(normal, sub(centre, foot)) + out * tilt, normal, add(centre, scale(out, up)))
+
+
+def ball_on_box(pair: ContactPair, ball: Pose, box: Pose) -> Touching:
+    """The signed distance of a point from a box, outside to its nearest point, inside to its nearest face, less the radius."""
+    solid = pair.against
+    assert isinstance(solid, Box)
+    place = _place(pair.ball, ball)
+    local = box.rotation.into(sub(place, box.position))
+    axes = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))[: len(solid.size)]
+    excess = [absolute(x) - 0.5 * side for x, side in zip(local, solid.size, strict=False)]
+    outward = [scale(where(x < 0.0, -1.0, 1.0), box.rotation.out(axis)) for x, axis in zip(local, axes, strict=False)]
+    return _outside(pair, place, excess, outward)
+
+
+def ball_on_cylinder(pair: ContactPair, ball: Pose, cylinder: Pose) -> Touching:
+    """The same for a cylinder: beyond its side, and beyond its ends."""
+    solid = pair.against
+    assert isinstance(solid, Cylinder)
+    place, axis = _place(pair.ball, ball), cylinder.rotation.out(tuple(solid.axis))  # type: ignore[arg-type]
+    between = sub(place, cylinder.position)
+    height = dot(axis, between)
+    distance, radial = apart(sub(between, scale(height, axis)))
+    excess = [distance - solid.radius, absolute(height) - 0.5 * solid.length]
+    return _outside(pair, place, excess, [radial, scale(where(height < 0.0, -1.0, 1.0), axis)])
+
+
+def ball_on_capsule(pair: ContactPair, ball: Pose, capsule: Pose) -> Touching:
+    """To the nearest point of the capsule's axis between its ends."""
+    place, (begin, way) = _place(pair.ball, ball), _segment(pair.against, capsule)
+    share = minimum(maximum(dot(sub(place, begin), way) / dot(way, way), 0.0), 1.0)
+    return _round(pair, place, add(begin, scale(share, way)))
+
+
+def side_on_capsule(pair: ContactPair, first: Pose, second: Pose) -> Touching:
+    """Between the nearest points of two segments (Ericson, Real-Time Collision Detection, 2005, section 5.1.9).
+
+    Of parallel ones, the middle of what lies side by side: there the point jumps, but not the gap.
+    """
+    (a, u), (b, w) = _segment(pair.ball, first), _segment(pair.against, second)
+    r, uu, ww, uw = sub(a, b), dot(u, u), dot(w, w), dot(u, w)
+    ur, wr = dot(u, r), dot(w, r)
+    ends = minimum(maximum(-ur / uu, 0.0), 1.0), minimum(maximum((uw - ur) / uu, 0.0), 1.0)
+    weight = PARALLEL * uu * ww
+    share = (uw * wr - ur * ww + weight * 0.5 * (ends[0] + ends[1])) / (uu * ww - uw * uw + weight)
+    other = minimum(maximum((uw * minimum(maximum(share, 0.0), 1.0) + wr) / ww, 0.0), 1.0)
+    share = minimum(maximum((uw * other - ur) / uu, 0.0), 1.0)
+    return _round(pair, add(a, scale(share, u)), add(b, scale(other, w)))
+
+
+def _round(pair: ContactPair, inner: Vec, outer: Vec) -> Touching:
+    """A ball around the first point and one around the second, of the capsule's radius."""
+    assert isinstance(pair.against, Capsule)
+    distance, normal = apart(sub(inner, outer))
+    return Touching(distance - pair.radius - pair.against.radius, normal, sub(inner, scale(pair.radius, normal)))
+
+
+def _segment(shape: object, pose: Pose) -> tuple[Vec, Vec]:
+    """Where an edge or the axis of a capsule begins, and its way to the other end."""
+    if isinstance(shape, Edge):
+        begin, end = shape.ends
+        return add(pose.position, pose.rotation.out(begin)), pose.rotation.out(sub(end, begin))
+    capsule = shape.of if isinstance(shape, Side) else shape
+    assert isinstance(capsule, Capsule)
+    return pose.position, pose.rotation.out((capsule.length, 0.0, 0.0))
+
+
+def _outside(pair: ContactPair, place: Vec, excess: Sequence[Scalar], outward: Sequence[Vec]) -> Touching:
+    """A ball around a place that is beyond the surfaces of a solid by `excess`, each along its direction outward."""
+    beyond = [maximum(x, 0.0) for x in excess]
+    square = total(x * x for x in beyond)
+    distance = sqrt(maximum(square, COINCIDENT**2))
+    nearest, face = excess[0], outward[0]
+    for x, direction in zip(excess[1:], outward[1:], strict=True):
+        larger = x > nearest
+        face = _either(larger, direction, face)
+        nearest = maximum(x, nearest)
+    away: Vec = (0.0, 0.0, 0.0)
+    for x, direction in zip(beyond, outward, strict=True):
+        away = add(away, scale(x / distance, direction))
+    is_outside = nearest > 0.0
+    gap = where(is_outside, distance, minimum(nearest, 0.0)) - pair.radius
+    normal = _either(is_outside, away, face)
+    return Touching(gap, normal, sub(place, scale(pair.radius, normal)))
+
+
+def _either(first: Scalar, a: Vec, b: Vec) -> Vec:
+    x, y, z = (s if is_zero(s) and is_zero(t) else where(first, s, t) for s, t in zip(a, b, strict=True))
+    return (x, y, z)
+
+
+def _place(shape: object, pose: Pose) -> Vec:
+    """The place of a corner, or the centre of a ball."""
+    return add(pose.position, pose.rotation.out(shape.offset)) if isinstance(shape, Corner) else pose.position
+
+
+def _surface(pair: ContactPair, plane: Pose) -> tuple[Vec, Vec]:
+    """The normal of a plane and a point on it."""
+    flat = pair.against
+    assert isinstance(flat, Plane)
+    return plane.rotation.out(tuple(flat.normal)), add(plane.position, plane.rotation.out(tuple(flat.point)))  # type: ignore[arg-type]
