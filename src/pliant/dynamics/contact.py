@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, dot, is_zero, scale, sub, total, vanishes
+from pliant.dynamics.along import touched_places
 from pliant.dynamics.grip import SMALLEST_SPEED, Grip
 from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist
 from pliant.dynamics.loads import AppliedForces, at_place
@@ -221,7 +222,7 @@ def _pair_kinematics(
     bodies: Sequence[Pose],
     moving: Sequence[Twist],
 ) -> ContactKinematics:
-    a, b = (tree.place(frame) for frame in pair.frames)
+    a, b = touched_places(tree, pair, bodies, q)
     ball, other = place_pose(tree, a, bodies, q), place_pose(tree, b, bodies, q)
     found = touching(pair, ball, other)
     normal, point = found.normal, found.point

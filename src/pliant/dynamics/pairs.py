@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from pliant.dynamics.algebra import Scalar, Vec, add, dot, scale, sub
 from pliant.dynamics.kinematics import Pose
-from pliant.model.contact import Bore, ContactPair, Pin, Plane, Point, Socket, Sphere
-from pliant.scalar import maximum, sqrt
+from pliant.model.along import Along, Edge
+from pliant.model.contact import Bore, Capsule, ContactPair, Pin, Plane, Point, Socket, Sphere
+from pliant.scalar import clip, maximum, sqrt
 
 COINCIDENT = 1e-100  # m between centres: below this distance two spheres have no normal and exert no force
 
@@ -37,6 +38,15 @@ def ball_on_plane(pair: ContactPair, ball: Pose, plane: Pose) -> Touching:
 
 def ball_on_ball(pair: ContactPair, ball: Pose, other: Pose) -> Touching:
     distance, normal = _apart(sub(ball.position, other.position))
+    gap = distance - (pair.radius + pair.other_radius)
+    return Touching(gap, normal, sub(ball.position, scale(pair.radius, normal)))
+
+
+def ball_on_line(pair: ContactPair, ball: Pose, other: Pose) -> Touching:
+    """A capsule or an edge, from the origin of its frame along the x axis."""
+    along = other.rotation.out((1.0, 0.0, 0.0))
+    reach = clip(dot(along, sub(ball.position, other.position)), 0.0, pair.against.length)  # type: ignore[union-attr]
+    distance, normal = _apart(sub(ball.position, add(other.position, scale(reach, along))))
     gap = distance - (pair.radius + pair.other_radius)
     return Touching(gap, normal, sub(ball.position, scale(pair.radius, normal)))
 
@@ -99,6 +109,13 @@ PAIRS: dict[tuple[type, type], PairFunction] = {
     (Pin, Bore): pin_in_bore,
     (Point, Socket): ball_in_socket,
     (Sphere, Socket): ball_in_socket,
+    # the station that is nearest is found in `along.py`; there a beam is a ball
+    (Along, Plane): ball_on_plane,
+    (Along, Sphere): ball_on_ball,
+    (Along, Point): ball_on_ball,
+    (Along, Capsule): ball_on_line,
+    (Along, Edge): ball_on_line,
+    (Along, Along): ball_on_ball,
 }
 
 

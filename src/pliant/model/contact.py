@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from pliant.errors import ModelError
 from pliant.model import check
+from pliant.model.along import Along, Edge
 from pliant.model.check import Axis, Vector
 from pliant.model.frame import GROUND, Frame
 from pliant.model.friction_law import BristleLaw, FrictionLaw
@@ -131,24 +132,25 @@ TOUCHES: dict[type, tuple[type, ...]] = {
     Sphere: (Plane, Sphere, Point, Bore, Socket),
     Capsule: (Plane, Bore),
     Pin: (Bore,),
+    Along: (Plane, Sphere, Point, Capsule, Edge, Along),
 }
 TOUCHED: tuple[type, ...] = tuple(dict.fromkeys(other for others in TOUCHES.values() for other in others))
 
 HOLLOW = (Bore, Socket)  # shapes around what they touch
 
-Touching = Point | Sphere | Capsule | Pin
-Against = Plane | Point | Sphere | Bore | Socket
+Touching = Point | Sphere | Capsule | Pin | Along
+Against = Plane | Point | Sphere | Bore | Socket | Capsule | Edge | Along
 Shape = Touching | Against
 
 
 @dataclass(frozen=True)
 class ContactPair:
-    """A sphere (a point has radius zero) or a pin, and what it can touch."""
+    """A sphere (a point has radius zero), a pin or a beam along its axis, and what it can touch."""
 
     turns: ClassVar[bool] = False  # its gap is a length
 
     name: str
-    ball: Point | Sphere | Pin
+    ball: Point | Sphere | Pin | Along
     against: Against
     normal: NormalLaw
     friction: FrictionLaw | BristleLaw | None
@@ -164,12 +166,12 @@ class ContactPair:
         """Radius of what it meets, m: 0 for a plane or a point, negative for a bore or a socket, whose surface is hollow."""
         if isinstance(self.against, HOLLOW):
             return -self.against.radius
-        return self.against.radius if isinstance(self.against, Sphere) else 0.0
+        return self.against.radius if isinstance(self.against, (Sphere, Capsule, Along)) else 0.0
 
     @property
     def between_balls(self) -> bool:
-        """Whether both shapes are balls: they have no normal where their centres coincide, and a fast one may pass through."""
-        return isinstance(self.against, (Point, Sphere))
+        """Whether both shapes are thin: they have no normal where their centres coincide, and a fast one may pass through."""
+        return isinstance(self.against, (Point, Sphere, Capsule, Edge, Along))
 
     @property
     def reach(self) -> float:
@@ -187,12 +189,12 @@ class ContactPair:
         return self.ball.at, self.against.on if isinstance(self.against, Plane) else self.against.at
 
 
-def touching_parts(part: str, shape: Any, against: Any) -> list[tuple[str, Point | Sphere | Pin, float]]:
+def touching_parts(part: str, shape: Any, against: Any) -> list[tuple[str, Point | Sphere | Pin | Along, float]]:
     """The parts of a shape that touch, with the names of their places and their stations; a bare frame is a point."""
     if isinstance(shape, Frame):
         shape = Point(shape)
     if type(shape) not in TOUCHES:
-        raise ModelError.of(part, "points", "must be frames, Points, Spheres, Capsules or Pins", shape)
+        raise ModelError.of(part, "points", "must be frames, Points, Spheres, Capsules, Pins or Alongs", shape)
     if type(against) not in TOUCHES[type(shape)]:
         rule = f"must be {any_of(TOUCHES[type(shape)])} when a {type(shape).__name__} touches it"
         raise ModelError.of(part, "against", rule, against)
@@ -201,7 +203,7 @@ def touching_parts(part: str, shape: Any, against: Any) -> list[tuple[str, Point
         return [(f"{shape.at.body}.start", first, 0.0), (f"{shape.at.body}.end", second, 0.0)]
     if isinstance(shape, Pin) and (held := held_length(shape, against)) is not None:
         return [(place_name(shape.at), shape, 0.5 * side * held) for side in (-1.0, 1.0)]
-    return [(place_name(shape.at), shape, 0.0)]
+    return [(shape.at.body if isinstance(shape, Along) else place_name(shape.at), shape, 0.0)]
 
 
 def any_of(kinds: Sequence[type]) -> str:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 
 from pliant.errors import ModelError
 from pliant.model import check
+from pliant.model.along import Along
 from pliant.model.beam import AUTO, Beam
 from pliant.model.body import ROOT, TIP, Body
 from pliant.model.check import Axis
@@ -428,7 +429,8 @@ class System:
         for shape in points if isinstance(points, (list, tuple)) else [points]:
             for place, ball, station in touching_parts(part, shape, against):
                 end = "" if station == 0.0 else ".low" if station < 0.0 else ".high"
-                pair = ContactPair(f"{name} {self._place_name(ball.at, place)}{end}", ball, against, law, slip, station)
+                at = place if isinstance(ball, Along) else self._place_name(ball.at, place)
+                pair = ContactPair(f"{name} {at}{end}", ball, against, law, slip, station)
                 self._add_pair(part, pair)
                 added.append(pair.name)
         if not added:
@@ -745,9 +747,21 @@ class System:
         if isinstance(pair.against, HOLLOW) and not pair.radius < pair.against.radius:
             rule = f"must be thinner than the {type(pair.against).__name__}, of radius {pair.against.radius!r} m"
             raise ModelError.of(part, "points", rule, pair.radius)
+        for shape in (pair.ball, pair.against):
+            if isinstance(shape, Along):
+                self._check_axis(shape)
         if pair.name in self.contacts:
             raise ModelError.of(part, "points", "must form pairs with unique names (give this contact its own name)", pair.name)
         self.contacts[pair.name] = pair
+
+    def _check_axis(self, shape: Along) -> None:
+        """A beam has an axis, and a rigid body from its root to its tip."""
+        name = shape.at.body
+        body = self.links[name].body
+        if not isinstance(body, Beam) and not (isinstance(body, RigidBody) and any(body.tip)):
+            raise ModelError.of("Along", "at", "must be a beam, or a rigid body with a tip away from its root", name)
+        if shape.at != BodyHandle(name, body).root:
+            raise ModelError.of("Along", "at", f"must be the body, or its frame {name}.root", shape.at)
 
     def _place_name(self, frame: Frame, place: str) -> str:
         """The name of a frame in tables: "arm.root", "arm.tip" or "arm.nose" if it is a named one of its body, else `place`."""

@@ -1,0 +1,278 @@
+"""Where a beam is touched: the station of its axis that comes nearest to another shape, over any scalar.
+
+The gap of a beam is the least over its stations s of a function of the axis, g(x(s, q)). Where the least is unique, its derivative
+is that at fixed s (envelope theorem), so force, power and momentum are those of a sphere on the material of that station.
+
+The station is computed from the state alone: the best of many stations, then Newton's method on the derivative of a function with
+the same minimiser, kept between the neighbours of the best station by bisection. It is exact to round-off, so that derivatives of
+the equations see it as the root it is: the last step of Newton's method has the derivative of the root.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from pliant.beams.axis import AxisFields, AxisPiece, Triple
+from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, dot, is_zero, scale, sub, total
+from pliant.dynamics.body import combine
+from pliant.dynamics.kinematics import Pose, place_pose
+from pliant.dynamics.library import Station
+from pliant.dynamics.tree import Node, Place, Tree
+from pliant.model.along import Along, Edge
+from pliant.model.contact import Capsule, ContactPair, Plane
+from pliant.scalar import absolute, clip, maximum, minimum, where
+
+STEPS = 8  # of Newton's method; from the best station, round-off is reached in five
+STEPS_OF_TWO = 12  # of two beams
+FLAT = 1e-30  # curvature of a straight line: no step of Newton's method is taken
+LEVEL = 1e-13  # slope of a straight line that lies as far away all along: its station stays
+PARALLEL = 1e-6  # sine squared of the angle of two lines below which they have no crossing, and steps are shortened
+TIE = 1e-13  # of a beam's length: of stations that lie this evenly, the one next to the middle counts
+
+
+class Target(Protocol):
+    """What a beam comes near to, in the axes of the beam's body: a function of a position that is least where it is nearest."""
+
+    def value(self, r: Vec) -> Scalar: ...
+    def slopes(self, r: Vec, r1: Vec, r2: Vec) -> tuple[Scalar, Scalar]:
+        """The first and the second derivative by the station, of which r, r1, r2 are the position and its derivatives."""
+
+
+@dataclass(frozen=True)
+class Height:
+    """Above a plane."""
+
+    normal: Vec
+
+    def value(self, r: Vec) -> Scalar:
+        return dot(self.normal, r)
+
+    def slopes(self, r: Vec, r1: Vec, r2: Vec) -> tuple[Scalar, Scalar]:
+        return dot(self.normal, r1), dot(self.normal, r2)
+
+
+@dataclass(frozen=True)
+class Distance:
+    """From a point: half its square, whose minimiser Newton's method finds from afar."""
+
+    centre: Vec
+
+    def value(self, r: Vec) -> Scalar:
+        e = sub(r, self.centre)
+        return 0.5 * dot(e, e)
+
+    def slopes(self, r: Vec, r1: Vec, r2: Vec) -> tuple[Scalar, Scalar]:
+        e = sub(r, self.centre)
+        return dot(e, r1), dot(r1, r1) + dot(e, r2)
+
+
+@dataclass(frozen=True)
+class DistanceOfLine:
+    """From a straight line between two ends: half its square."""
+
+    start: Vec
+    direction: Vec
+    length: Scalar
+
+    def value(self, r: Vec) -> Scalar:
+        e = self._off(r)[0]
+        return 0.5 * dot(e, e)
+
+    def slopes(self, r: Vec, r1: Vec, r2: Vec) -> tuple[Scalar, Scalar]:
+        e, inside = self._off(r)
+        along = dot(self.direction, r1)
+        return dot(e, r1), dot(r1, r1) + dot(e, r2) - where(inside, along * along, 0.0)
+
+    def _off(self, r: Vec) -> tuple[Vec, Scalar]:
+        """(The way from the nearest point of the line, whether that point is between the ends.)"""
+        u = dot(self.direction, sub(r, self.start))
+        nearest = add(self.start, scale(clip(u, 0.0, self.length), self.direction))
+        return sub(r, nearest), absolute(u - 0.5 * self.length) < 0.5 * self.length
+
+
+@dataclass(frozen=True)
+class Axis:
+    """The deformed axis of a body in its own axes, for one state: a polynomial on every piece."""
+
+    fields: AxisFields
+    weights: dict[int, Scalar]
+    series: tuple[tuple[list[Scalar], ...], ...]  # of every piece, along x, y, z
+
+    @classmethod
+    def of(cls, fields: AxisFields, node: Node, q: Sequence[Scalar]) -> Axis:
+        z, _ = node.own(q, q)
+        weights = dict(node.body.field_weights(z, [0.0] * len(z)).position)
+        pieces = tuple(tuple(_summed(weights, [triple[c] for triple in piece.displacement]) for c in range(3))
+                       for piece in fields.pieces)  # fmt: skip
+        return cls(fields, weights, pieces)
+
+    def samples(self) -> list[Vec]:
+        """The positions of the stations that are tried first."""
+        return [combine(self.weights, moves) for moves in self.fields.displacement]
+
+    def at(self, s: Scalar) -> tuple[Vec, Vec, Vec]:
+        """The position of a station and its derivatives."""
+        local, half, chosen = _located(self.fields.pieces, s)
+        found: list[list[Scalar]] = [[], [], []]
+        most = max(len(series) for piece in self.series for series in piece)
+        rows = _chebyshev(local, most)
+        for c in range(3):
+            series = chosen([list(piece[c]) for piece in self.series])
+            for order, row in enumerate(rows):
+                found[order].append(total(a * t for a, t in zip(series, row, strict=False) if not is_zero(a)) / half**order)
+        return tuple(tuple(row) for row in found)  # type: ignore[return-value]
+
+    def nearest(self, target: Target) -> Scalar:
+        """The station at which the target's function is least."""
+        tie = TIE * self.fields.length
+        values = [target.value(r) + tie * abs(k / self.fields.cells - 0.5) for k, r in enumerate(self.samples())]
+        s = _least(values, [(x,) for x in self.fields.stations])[1]
+        low, high = self.cells_around(s)
+        for _ in range(STEPS):
+            slope, curvature = target.slopes(*self.at(s))
+            s, low, high = _stepped(s, low, high, slope, curvature)
+        return s
+
+    def cells_around(self, s: Scalar) -> tuple[Scalar, Scalar]:
+        """The ends of the two cells that meet at one of the first stations."""
+        cell = self.fields.stations[1]
+        return maximum(s - cell, 0.0), minimum(s + cell, self.fields.length)
+
+
+def _stepped(s: Scalar, low: Scalar, high: Scalar, slope: Scalar, curvature: Scalar) -> tuple[Scalar, Scalar, Scalar]:
+    """A step of Newton's method towards the least, between stations that enclose it; by bisection if it would leave them."""
+    falls = slope < 0.0
+    low, high = where(falls, s, low), where(falls, high, s)
+    bends = curvature > FLAT
+    newton = s - where(bends, slope, 0.0) / where(bends, curvature, 1.0)
+    middle = 0.5 * (low + high)
+    inside = absolute(newton - middle) <= 0.5 * (high - low)
+    straight = where(absolute(slope) <= LEVEL, s, middle)
+    return where(bends, where(inside, newton, middle), straight), low, high
+
+
+def nearest_of_two(one: Axis, other: Axis, place: Callable[[Vec], Vec], turn: Callable[[Vec], Vec]) -> tuple[Scalar, Scalar]:
+    """The stations of two axes that are nearest to each other; place, turn: from the axes of the second body to the first's.
+
+    Newton's method for half the squared distance over both stations; a station that would leave its range stays at the end of
+    the range, and the other one is the nearest to that.
+    """
+    across, rows = [place(r) for r in other.samples()], [(u,) for u in other.fields.stations]
+    nearest = [_least([Distance(r).value(x) for x in across], rows) for r in one.samples()]
+    _, s, u = _least([least for least, _ in nearest], [(s, u) for s, (_, u) in zip(one.fields.stations, nearest, strict=True)])
+    (low, high), (low_u, high_u) = one.cells_around(s), other.cells_around(u)
+    for _ in range(STEPS_OF_TWO):
+        x, x1, x2 = one.at(s)
+        y, y1, y2 = (f(r) for f, r in zip((place, turn, turn), other.at(u), strict=True))
+        e = sub(x, y)
+        f_s, f_u, mixed = dot(e, x1), -dot(e, y1), -dot(x1, y1)
+        own_s, own_u = dot(x1, x1), dot(y1, y1)
+        h_s, h_u = maximum(own_s + dot(e, x2), 0.1 * own_s), maximum(own_u - dot(e, y2), 0.1 * own_u)
+        shared = maximum(h_s * h_u - mixed * mixed, PARALLEL * h_s * h_u)
+        s_new = clip(s - (f_s * h_u - f_u * mixed) / shared, low, high)
+        u_new = clip(u - (f_u + mixed * (s_new - s)) / h_u, low_u, high_u)
+        s, u = clip(s - (f_s + mixed * (u_new - u)) / h_s, low, high), u_new
+    return s, u
+
+
+def _least(values: Sequence[Scalar], rows: Sequence[tuple[Scalar, ...]]) -> tuple[Scalar, ...]:
+    """The least value and its row."""
+    least: tuple[Scalar, ...] = (values[0], *rows[0])
+    for value, row in zip(values[1:], rows[1:], strict=True):
+        less = value < least[0]
+        least = tuple(where(less, new, old) for new, old in zip((value, *row), least, strict=True))
+    return least
+
+
+def _summed(weights: dict[int, Scalar], series: Sequence[Sequence[float]]) -> list[Scalar]:
+    """Coefficients of the weighted sum of fields."""
+    length = max((len(series[a]) for a in weights), default=0)
+    return [total(w * series[a][k] for a, w in weights.items() if k < len(series[a]) and not is_zero(series[a][k]))
+            for k in range(length)]  # fmt: skip
+
+
+def _located(pieces: Sequence[AxisPiece], s: Scalar) -> tuple[Scalar, Scalar, Callable[[list[list[Scalar]]], list[Scalar]]]:
+    """The place of a station in its piece, in [-1, 1]; half the length of the piece, and how the piece's series is chosen."""
+    beyond = [s > piece.begin for piece in pieces[1:]]
+
+    def chosen(series: list[list[Scalar]]) -> list[Scalar]:
+        length = max(len(one) for one in series)
+        found, *others = [[*one, *([0.0] * (length - len(one)))] for one in series]
+        for after, other in zip(beyond, others, strict=True):
+            found = [where(after, new, old) for new, old in zip(other, found, strict=True)]
+        return found
+
+    begin, end = chosen([[piece.begin, piece.end] for piece in pieces])
+    half = 0.5 * (end - begin)
+    return (s - begin) / half - 1.0, half, chosen
+
+
+def _chebyshev(x: Scalar, count: int) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
+    """T_k, T_k' and T_k'' for k < count."""
+    t: list[Scalar] = [1.0, x]
+    t1: list[Scalar] = [0.0, 1.0]
+    t2: list[Scalar] = [0.0, 0.0]
+    for k in range(1, count - 1):
+        t.append(2.0 * x * t[k] - t[k - 1])
+        t1.append(2.0 * t[k] + 2.0 * x * t1[k] - t1[k - 1])
+        t2.append(4.0 * t1[k] + 2.0 * x * t2[k] - t2[k - 1])
+    return t[:count], t1[:count], t2[:count]
+
+
+# ---- places
+
+
+def touched_places(tree: Tree, pair: ContactPair, bodies: Sequence[Pose], q: Sequence[Scalar]) -> tuple[Place, Place]:
+    """The places of both shapes of a pair; of a beam that is touched along its axis, that of the nearest station."""
+    first, second = pair.frames
+    if not isinstance(pair.ball, Along):
+        return tree.place(first), tree.place(second)
+    one = _axis(tree, pair.ball, q)
+    pose = bodies[tree.index(first.body)]
+    if isinstance(pair.against, Along):
+        other, its_pose = _axis(tree, pair.against, q), bodies[tree.index(second.body)]
+        turn = lambda r: pose.rotation.into(its_pose.rotation.out(r))  # noqa: E731
+        s, u = nearest_of_two(one, other, lambda r: _into(pose, its_pose, r), turn)
+        return _place(tree, pair.ball, one, s), _place(tree, pair.against, other, u)
+    place = tree.place(second)
+    s = one.nearest(_target(pair, pose, place_pose(tree, place, bodies, q)))
+    return _place(tree, pair.ball, one, s), place
+
+
+def _into(pose: Pose, other: Pose, r: Vec) -> Vec:
+    return pose.rotation.into(sub(add(other.position, other.rotation.out(r)), pose.position))
+
+
+def _target(pair: ContactPair, pose: Pose, other: Pose) -> Target:
+    """The other shape in the axes of the beam's body."""
+    if isinstance(pair.against, Plane):
+        return Height(pose.rotation.into(other.rotation.out(tuple(pair.against.normal))))  # type: ignore[arg-type]
+    centre = _into(pose, other, ZERO)
+    if isinstance(pair.against, Capsule | Edge):
+        direction = pose.rotation.into(other.rotation.out((1.0, 0.0, 0.0)))
+        return DistanceOfLine(centre, direction, pair.against.length)
+    return Distance(centre)
+
+
+def _axis(tree: Tree, shape: Along, q: Sequence[Scalar]) -> Axis:
+    return Axis.of(tree.axes[shape.at.body], tree.nodes[tree.index(shape.at.body)], q)
+
+
+def _place(tree: Tree, shape: Along, axis: Axis, s: Scalar) -> Place:
+    """The place on the axis at a station, which moves with the material there."""
+    pieces = axis.fields.pieces
+    local, _, chosen = _located(pieces, s)
+    most = max(len(x) for piece in pieces for triples in (piece.displacement, piece.rotation) for triple in triples for x in triple)
+    row = _chebyshev(local, most)[0]
+
+    def value(triples: Sequence[Triple], c: int) -> Scalar:
+        series = chosen([list(triple[c]) for triple in triples])
+        return total(a * t for a, t in zip(series, row, strict=False) if not is_zero(a))
+
+    def values(of: str) -> tuple[Vec, ...]:
+        fields = [[getattr(piece, of)[a] for piece in pieces] for a in range(len(pieces[0].displacement))]
+        return tuple((value(triples, 0), value(triples, 1), value(triples, 2)) for triples in fields)
+
+    return Place(tree.index(shape.at.body), Station(values("displacement"), values("rotation")), ZERO, ())

@@ -1,0 +1,41 @@
+"""Shapes that touch along a line: the axis of a beam as it bends, and a straight edge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pliant.errors import ModelError
+from pliant.model import check
+from pliant.model.frame import GROUND, Frame
+
+
+@dataclass(frozen=True)
+class Along:
+    """The surface of a beam all along its deformed axis: round, with round ends, touched wherever it comes nearest.
+
+    at: the beam, as returned by `system.add`, or a rigid body, which is straight from its root to its tip.
+    """
+
+    at: Frame
+    radius: float  # m, around the axis
+
+    def __post_init__(self) -> None:
+        root: Any = getattr(self.at, "root", self.at)
+        check.instance("Along", "at", root, Frame, "a body, as returned by system.add")
+        if root.body == GROUND:
+            raise ModelError.of("Along", "at", "must be a beam or a rigid body, which has an axis", GROUND)
+        object.__setattr__(self, "at", root)
+        object.__setattr__(self, "radius", check.positive("Along", "radius", self.radius, "m"))
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A sharp straight edge, from the origin of a frame along its x axis, which beams can touch along their length."""
+
+    at: Frame
+    length: float  # m
+
+    def __post_init__(self) -> None:
+        check.instance("Edge", "at", self.at, Frame, "a frame such as arm.tip")
+        object.__setattr__(self, "length", check.positive("Edge", "length", self.length, "m"))
