@@ -25,6 +25,7 @@ from pliant.model.contact import Capsule, ContactPair, Plane
 from pliant.scalar import absolute, clip, maximum, minimum, where
 
 STEPS = 8  # of Newton's method; from the best station, round-off is reached in five
+NEAR = 1e-8  # of a beam's length: steps as short as this are taken as they are
 STEPS_OF_TWO = 12  # of two beams
 FLAT = 1e-30  # curvature of a straight line: no step of Newton's method is taken
 LEVEL = 1e-13  # slope of a straight line that lies as far away all along: its station stays
@@ -132,8 +133,8 @@ class Axis:
         low, high = self.cells_around(s)
         for _ in range(STEPS):
             slope, curvature = target.slopes(*self.at(s))
-            s, low, high = _stepped(s, low, high, slope, curvature)
-        return s
+            s, low, high = _stepped(s, low, high, slope, curvature, NEAR * self.fields.length)
+        return clip(s, 0.0, self.fields.length)
 
     def cells_around(self, s: Scalar) -> tuple[Scalar, Scalar]:
         """The ends of the two cells that meet at one of the first stations."""
@@ -141,14 +142,19 @@ class Axis:
         return maximum(s - cell, 0.0), minimum(s + cell, self.fields.length)
 
 
-def _stepped(s: Scalar, low: Scalar, high: Scalar, slope: Scalar, curvature: Scalar) -> tuple[Scalar, Scalar, Scalar]:
-    """A step of Newton's method towards the least, between stations that enclose it; by bisection if it would leave them."""
+def _stepped(
+    s: Scalar, low: Scalar, high: Scalar, slope: Scalar, curvature: Scalar, near: Scalar
+) -> tuple[Scalar, Scalar, Scalar]:
+    """A step of Newton's method towards the least, between stations that enclose it; by bisection if it would leave them.
+
+    near: how far it may leave them, because round-off decides the signs of small slopes.
+    """
     falls = slope < 0.0
     low, high = where(falls, s, low), where(falls, high, s)
     bends = curvature > FLAT
     newton = s - where(bends, slope, 0.0) / where(bends, curvature, 1.0)
     middle = 0.5 * (low + high)
-    inside = absolute(newton - middle) <= 0.5 * (high - low)
+    inside = absolute(newton - middle) <= 0.5 * (high - low) + near
     straight = where(absolute(slope) <= LEVEL, s, middle)
     return where(bends, where(inside, newton, middle), straight), low, high
 
