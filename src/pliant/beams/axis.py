@@ -24,7 +24,8 @@ Triple = tuple[Series, Series, Series]
 DEGREES = (8, 16, 24, 32, 48)  # tried in turn
 NEGLIGIBLE = 2e-14  # of the largest coefficient of a field: what is left of a series is round-off
 WITHIN = 1e-12  # of a field's largest value: error of its series
-CELLS, CELLS_PER_MODE = 8, 4  # where the nearest station is looked for first: among the ends of so many equal cells
+COARSE = 8  # equal cells at whose ends the nearest stations of two beams are looked for first
+CELLS_PER_MODE = 4  # at least, where the nearest station of one beam is looked for first; a multiple of COARSE
 MOST_PIECES = 64
 
 
@@ -59,7 +60,7 @@ def straight_axis(tip: Floats) -> AxisFields:
     """The line from the origin to the tip of a rigid body."""
     length = float(np.linalg.norm(tip))
     series = tuple(() if x == 0.0 else (0.5 * float(x), 0.5 * float(x)) for x in tip)
-    stations = np.linspace(0.0, length, CELLS + 1)
+    stations = np.linspace(0.0, length, COARSE + 1)
     piece = AxisPiece(0.0, length, (series,), (((), (), ()),))  # type: ignore[arg-type]
     return AxisFields((piece,), tuple(stations.tolist()), tuple((tuple((x / length * tip).tolist()),) for x in stations))
 
@@ -71,7 +72,8 @@ def beam_axis(beam: Beam, shapes: Shapes) -> AxisFields:
     if pieces is None:
         rule = f"must bend it in shapes that polynomials follow, in up to {MOST_PIECES} pieces, for a contact along it"
         raise ModelError.of("Along", "at", rule, beam.mode_labels)
-    stations = np.linspace(0.0, beam.length, CELLS + CELLS_PER_MODE * max(beam.bending_coordinates, 1) + 1)
+    cells = COARSE * (1 + -(-CELLS_PER_MODE * beam.bending_coordinates // COARSE))
+    stations = np.linspace(0.0, beam.length, cells + 1)
     moves = fields_along(beam, shapes, stations)[0]
     return AxisFields(pieces, tuple(stations.tolist()), _nested(np.where(np.abs(moves) < 1e-13, 0.0, moves)))
 
