@@ -109,35 +109,36 @@ class Axis:
                        for piece in fields.pieces)  # fmt: skip
         return cls(fields, weights, pieces)
 
-    def samples(self, cells: int) -> tuple[tuple[float, ...], list[Vec]]:
-        """The ends of so many equal cells, which are tried first: stations and positions."""
-        every = slice(None, None, self.fields.cells // cells)
-        return self.fields.stations[every], [combine(self.weights, moves) for moves in self.fields.displacement[every]]
+    def samples(self, touches: int, piece: int, coarse: bool = False) -> tuple[tuple[float, ...], list[Vec]]:
+        """The ends of equal cells of one of so many pieces of the beam, which are tried first: stations and positions."""
+        cells = self.fields.cells
+        step = cells // COARSE if coarse and touches == 1 else 1
+        own = slice(piece * cells // touches, (piece + 1) * cells // touches + 1, step)
+        return self.fields.stations[own], [combine(self.weights, moves) for moves in self.fields.displacement[own]]
 
     def at(self, s: Scalar) -> tuple[Vec, Vec, Vec]:
-        """The position of a station and its derivatives."""
+        """The position of a station and its two derivatives."""
         local, half, chosen = _located(self.fields.pieces, s)
         found: list[list[Scalar]] = [[], [], []]
-        most = max(len(series) for piece in self.series for series in piece)
-        rows = _chebyshev(local, most)
+        rows = _chebyshev(local, max(len(series) for piece in self.series for series in piece))
         for c in range(3):
-            series = chosen([list(piece[c]) for piece in self.series])
+            series = chosen([piece[c] for piece in self.series])
             for order, row in enumerate(rows):
                 found[order].append(total(a * t for a, t in zip(series, row, strict=False) if not is_zero(a)) / half**order)
         return tuple(tuple(row) for row in found)  # type: ignore[return-value]
 
-    def nearest(self, target: Target) -> Scalar:
-        """The station at which the target's function is least."""
-        tie = TIE * self.fields.length
-        cells = self.fields.cells
-        stations, positions = self.samples(cells)
-        values = [target.value(r) + tie * abs(k / cells - 0.5) for k, r in enumerate(positions)]
+    def nearest(self, target: Target, touches: int, piece: int) -> Scalar:
+        """The station of the piece at which the target's function is least."""
+        stations, positions = self.samples(touches, piece)
+        first, last, tie = stations[0], stations[-1], TIE * self.fields.length
+        values = [target.value(r) + tie * abs(k / (len(stations) - 1) - 0.5) for k, r in enumerate(positions)]
         s = _least(values, [(x,) for x in stations])[1]
-        low, high = maximum(s - stations[1], 0.0), minimum(s + stations[1], stations[-1])
+        cell = self.fields.stations[1]
+        low, high = maximum(s - cell, first), minimum(s + cell, last)
         for _ in range(STEPS):
             slope, curvature = target.slopes(*self.at(s))
             s, low, high = _stepped(s, low, high, slope, curvature, NEAR * self.fields.length)
-        return clip(s, 0.0, self.fields.length)
+        return clip(s, first, last)
 
 
 def _stepped(
@@ -157,13 +158,15 @@ def _stepped(
     return where(bends, where(inside, newton, middle), straight), low, high
 
 
-def nearest_of_two(one: Axis, other: Axis, place: Callable[[Vec], Vec], turn: Callable[[Vec], Vec]) -> tuple[Scalar, Scalar]:
-    """The stations of two axes that are nearest to each other; place, turn: from the axes of the second body to the first's.
+def nearest_of_two(
+    one: Axis, other: Axis, touches: int, piece: int, place: Callable[[Vec], Vec], turn: Callable[[Vec], Vec]
+) -> tuple[Scalar, Scalar]:
+    """The stations of a piece of an axis and of another axis that are nearest; place, turn: from the other body's axes to its.
 
     Newton's method for half the squared distance over both stations; a station that would leave its range stays at the end of
     the range, and the other one is the nearest to that.
     """
-    (stations, own), (its_stations, its_own) = one.samples(COARSE), other.samples(COARSE)
+    (stations, own), (its_stations, its_own) = one.samples(touches, piece, coarse=True), other.samples(1, 0, coarse=True)
     across = [place(r) for r in its_own]
     nearest = [_least([Distance(r).value(x) for x in across], [(u,) for u in its_stations]) for r in own]
     _, s, u = _least([least for least, _ in nearest], [(s, u) for s, (_, u) in zip(stations, nearest, strict=True)])
@@ -175,9 +178,9 @@ def nearest_of_two(one: Axis, other: Axis, place: Callable[[Vec], Vec], turn: Ca
         own_s, own_u = dot(x1, x1), dot(y1, y1)
         h_s, h_u = maximum(own_s + dot(e, x2), 0.1 * own_s), maximum(own_u - dot(e, y2), 0.1 * own_u)
         shared = maximum(h_s * h_u - mixed * mixed, PARALLEL * h_s * h_u)
-        s_new = clip(s - (f_s * h_u - f_u * mixed) / shared, 0.0, stations[-1])
+        s_new = clip(s - (f_s * h_u - f_u * mixed) / shared, stations[0], stations[-1])
         u_new = clip(u - (f_u + mixed * (s_new - s)) / h_u, 0.0, its_stations[-1])
-        s, u = clip(s - (f_s + mixed * (u_new - u)) / h_s, 0.0, stations[-1]), u_new
+        s, u = clip(s - (f_s + mixed * (u_new - u)) / h_s, stations[0], stations[-1]), u_new
     return s, u
 
 
@@ -237,11 +240,11 @@ def touched_places(tree: Tree, pair: ContactPair, bodies: Sequence[Pose], q: Seq
     pose = bodies[tree.index(first.body)]
     if isinstance(pair.against, Along):
         other, its_pose = _axis(tree, pair.against, q), bodies[tree.index(second.body)]
-        turn = lambda r: pose.rotation.into(its_pose.rotation.out(r))  # noqa: E731
-        s, u = nearest_of_two(one, other, lambda r: _into(pose, its_pose, r), turn)
+        s, u = nearest_of_two(one, other, pair.ball.touches, pair.piece, lambda r: _into(pose, its_pose, r),
+                              lambda r: pose.rotation.into(its_pose.rotation.out(r)))  # fmt: skip
         return _place(tree, pair.ball, one, s), _place(tree, pair.against, other, u)
     place = tree.place(second)
-    s = one.nearest(_target(pair, pose, place_pose(tree, place, bodies, q)))
+    s = one.nearest(_target(pair, pose, place_pose(tree, place, bodies, q)), pair.ball.touches, pair.piece)
     return _place(tree, pair.ball, one, s), place
 
 

@@ -9,16 +9,20 @@ from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.frame import GROUND, Frame
 
+MOST_TOUCHES = 8
+
 
 @dataclass(frozen=True)
 class Along:
-    """The surface of a beam all along its deformed axis: round, with round ends, touched wherever it comes nearest.
+    """The surface of a beam all along its deformed axis: round, with round ends, touched where it comes nearest.
 
     at: the beam, as returned by `system.add`, or a rigid body, which is straight from its root to its tip.
+    touches: how many nearly equal pieces of the beam are touched on their own, each where it comes nearest.
     """
 
     at: Frame
     radius: float  # m, around the axis
+    touches: int = 1
 
     def __post_init__(self) -> None:
         root: Any = getattr(self.at, "root", self.at)
@@ -27,6 +31,7 @@ class Along:
             raise ModelError.of("Along", "at", "must be a beam or a rigid body, which has an axis", GROUND)
         object.__setattr__(self, "at", root)
         object.__setattr__(self, "radius", check.positive("Along", "radius", self.radius, "m"))
+        object.__setattr__(self, "touches", check.count("Along", "touches", self.touches, MOST_TOUCHES))
 
 
 @dataclass(frozen=True)

@@ -155,6 +155,7 @@ class ContactPair:
     normal: NormalLaw
     friction: FrictionLaw | BristleLaw | None
     station: float = 0.0  # m, along the axis of the shorter of a pin and its bore: where this pair is
+    piece: int = 0  # of a beam that is touched at several places along its axis
 
     @property
     def radius(self) -> float:
@@ -203,7 +204,10 @@ def touching_parts(part: str, shape: Any, against: Any) -> list[tuple[str, Point
         return [(f"{shape.at.body}.start", first, 0.0), (f"{shape.at.body}.end", second, 0.0)]
     if isinstance(shape, Pin) and (held := held_length(shape, against)) is not None:
         return [(place_name(shape.at), shape, 0.5 * side * held) for side in (-1.0, 1.0)]
-    return [(shape.at.body if isinstance(shape, Along) else place_name(shape.at), shape, 0.0)]
+    if isinstance(shape, Along):
+        count = shape.touches
+        return [(f"{shape.at.body}.{k + 1}" if count > 1 else shape.at.body, shape, 0.0) for k in range(count)]
+    return [(place_name(shape.at), shape, 0.0)]
 
 
 def any_of(kinds: Sequence[type]) -> str:

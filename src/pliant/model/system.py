@@ -410,7 +410,7 @@ class System:
         friction: Any = None,
         name: str = "contact",
     ) -> list[str]:
-        """Add contact between shapes (frames, Points, Spheres, Capsules, Pins) and a Plane, Sphere, Point, Bore or Socket.
+        """Add contact between shapes (frames, Points, Spheres, Capsules, Pins, Alongs) and what they can touch.
 
         normal: a law such as HuGuo(...), or a function of (depth, rate, entry_speed). friction: a law, a function of (slip
         speed, normal force), or None. Returns the names of the contact pairs, one per shape: "contact arm.tip".
@@ -427,10 +427,10 @@ class System:
         check_impulsive(part, law, slip)
         added = []
         for shape in points if isinstance(points, (list, tuple)) else [points]:
-            for place, ball, station in touching_parts(part, shape, against):
+            for k, (place, ball, station) in enumerate(touching_parts(part, shape, against)):
                 end = "" if station == 0.0 else ".low" if station < 0.0 else ".high"
-                at = place if isinstance(ball, Along) else self._place_name(ball.at, place)
-                pair = ContactPair(f"{name} {at}{end}", ball, against, law, slip, station)
+                at, piece = (place, k) if isinstance(ball, Along) else (self._place_name(ball.at, place), 0)
+                pair = ContactPair(f"{name} {at}{end}", ball, against, law, slip, station, piece)
                 self._add_pair(part, pair)
                 added.append(pair.name)
         if not added:
