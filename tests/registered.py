@@ -13,7 +13,8 @@ import pliant as pl
 from pliant.integrate.methods import method as methods
 from pliant.model import damping, friction_law, modes, sensor
 from pliant.model import normal_law as laws
-from pliant.model.contact import Bore, Pin, Plane, Point, Socket, Sphere
+from pliant.model.along import Along, Edge
+from pliant.model.contact import Bore, Capsule, Pin, Plane, Point, Socket, Sphere
 from pliant.model.frame import Frame
 from pliant.model.joint import Joint
 from pliant.model.normal_law import NORMAL_LAWS, HysteresisLaw
@@ -34,6 +35,11 @@ class Examples(dict[Entry, Example]):
         raise AssertionError(f"{name} is registered but has no example: add one to {self.table} in tests/registered.py")
 
 
+def along(radius: float) -> Callable[[Frame], Along]:
+    """The body of a frame, all along its axis."""
+    return lambda at: Along(Frame(at.body), radius)
+
+
 # ---- pairs of contact shapes: for each two, from the frames where they are; the first meets the second within a tenth of a second
 
 PAIR_EXAMPLES: Examples[tuple[type, type], tuple[Callable[[Frame], Any], Callable[[Frame], Any]]] = Examples(
@@ -49,6 +55,12 @@ PAIR_EXAMPLES: Examples[tuple[type, type], tuple[Callable[[Frame], Any], Callabl
         (Pin, Bore): (lambda at: Pin(at=at, radius=0.02), lambda at: Bore(at=at, radius=0.05, length=0.04)),
         (Point, Socket): (Point, lambda at: Socket(at, 0.05)),
         (Sphere, Socket): (lambda at: Sphere(at, 0.02), lambda at: Socket(at, 0.06)),
+        (Along, Plane): (along(0.02), lambda at: Plane(normal=(1.0, 0.2, 0.1), point=(-0.05, 0.0, 0.0), on=at)),
+        (Along, Sphere): (along(0.02), lambda at: Sphere(at.moved((0.1, 0.0, 0.08)), 0.04)),
+        (Along, Point): (along(0.02), lambda at: Point(at.moved((0.1, 0.0, 0.04)))),
+        (Along, Capsule): (along(0.02), lambda at: Capsule(at.moved((0.1, -0.1, 0.07)).turned(1.2, "z"), 0.2, 0.03)),
+        (Along, Edge): (along(0.02), lambda at: Edge(at.moved((0.1, -0.1, 0.04)).turned(1.2, "z"), 0.2)),
+        (Along, Along): (along(0.004), along(0.004)),
     },
 )
 

@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, dot, is_zero, scale, sub, total, vanishes
-from pliant.dynamics.along import touched_places
+from pliant.dynamics.along import fastest, touched_places
 from pliant.dynamics.grip import SMALLEST_SPEED, Grip
 from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist
 from pliant.dynamics.loads import AppliedForces, at_place
 from pliant.dynamics.pairs import touching
 from pliant.dynamics.tangents import tangents_of
 from pliant.dynamics.tree import ROOT, Place, Tree
+from pliant.model.along import Along
 from pliant.model.contact import ContactPair, Pin
 from pliant.model.coordinate_pair import CoordinatePair, Pair
 from pliant.model.friction_law import BristleLaw, FrictionLaw
@@ -240,7 +241,7 @@ def _pair_kinematics(
         slip=tuple(slips[k] for k in live),
         point=point,
         centres=(ball.position, other.position),
-        drift=sub(_velocity(tree, a, ball, moving, q, v), _velocity(tree, b, other, moving, q, v)),
+        drift=_drift(tree, pair, (a, b), (ball, other), bodies, moving, q, v),
         turning=(_turning(tree, a, moving, isinstance(pair.ball, Pin)), _turning(tree, b, moving, not pair.between_balls)),
     )
 
@@ -287,6 +288,21 @@ def _velocity_at(
 def _velocity(tree: Tree, place: Place, pose: Pose, moving: Sequence[Twist], q: Sequence[Scalar], v: Sequence[Scalar]) -> Vec:
     """Velocity of a place's origin, in world axes."""
     return ZERO if place.node == ROOT else pose.rotation.out(place_twist(tree, place, moving, q, v).velocity)
+
+
+def _drift(tree: Tree, pair: ContactPair, places: tuple[Place, Place], poses: tuple[Pose, Pose], bodies: Sequence[Pose],
+           moving: Sequence[Twist], q: Sequence[Scalar], v: Sequence[Scalar]) -> Vec:  # fmt: skip
+    """Velocity of the first shape relative to the second; of a beam that may be touched anywhere, at its fastest station."""
+    one, other = (_velocity(tree, place, pose, moving, q, v) for place, pose in zip(places, poses, strict=True))
+    drift = sub(one, other)
+    if not pair.between_balls:
+        return drift
+    for shape, seen_from in ((pair.ball, other), (pair.against, one)):
+        if isinstance(shape, Along):
+            fast = fastest(tree, shape, bodies, moving, q, v, seen_from)
+            faster = dot(fast, fast) > dot(drift, drift)
+            drift = tuple(where(faster, x, y) for x, y in zip(fast, drift, strict=True))  # type: ignore[assignment]
+    return drift
 
 
 def _turning(tree: Tree, place: Place, moving: Sequence[Twist], directed: bool = False) -> Vec:

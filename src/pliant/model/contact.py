@@ -212,7 +212,7 @@ def touching_parts(part: str, shape: Any, against: Any) -> list[tuple[str, Point
 
 def any_of(kinds: Sequence[type]) -> str:
     """These classes in words: a Plane, a Sphere or a Bore."""
-    *others, last = [f"a {kind.__name__}" for kind in kinds]
+    *others, last = [f"{'an' if kind.__name__[0] in 'AEIOU' else 'a'} {kind.__name__}" for kind in kinds]
     return f"{', '.join(others)} or {last}" if others else last
 
 
