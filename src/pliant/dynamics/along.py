@@ -14,15 +14,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pliant.beams.axis import COARSE, AxisFields, AxisPiece, Triple
 from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, dot, is_zero, scale, sub, total
 from pliant.dynamics.body import combine
-from pliant.dynamics.kinematics import Pose, Twist, place_pose
+from pliant.dynamics.kinematics import Pose, Twist, place_pose, poses
 from pliant.dynamics.library import Station
 from pliant.dynamics.tree import Node, Place, Tree
 from pliant.model.along import Along, Edge
 from pliant.model.contact import Capsule, ContactPair, Plane
 from pliant.scalar import absolute, clip, maximum, minimum, where
+
+Floats = NDArray[np.float64]
 
 STEPS = 6  # of Newton's method; of 4,500 random beams three reach round-off in five, and the rest sooner
 NEAR = 1e-8  # of a beam's length: steps as short as this are taken as they are
@@ -236,23 +241,55 @@ def touched_places(tree: Tree, pair: ContactPair, bodies: Sequence[Pose], q: Seq
     if not isinstance(pair.ball, Along):
         return tree.place(first), tree.place(second)
     one = _axis(tree, pair.ball, q)
-    pose = bodies[tree.index(first.body)]
     if isinstance(pair.against, Along):
-        other, its_pose = _axis(tree, pair.against, q), bodies[tree.index(second.body)]
-        s, u = nearest_of_two(one, other, pair.ball.touches, pair.piece, lambda r: _into(pose, its_pose, r),
-                              lambda r: pose.rotation.into(its_pose.rotation.out(r)))  # fmt: skip
+        s, other, u = _crossing(tree, pair, bodies, q)
         return _place(tree, pair.ball, one, s), _place(tree, pair.against, other, u)
-    place = tree.place(second)
-    s = one.nearest(_target(pair, pose, place_pose(tree, place, bodies, q)), pair.ball.touches, pair.piece)
-    return _place(tree, pair.ball, one, s), place
+    s = one.nearest(_target(tree, pair, bodies, q), pair.ball.touches, pair.piece)
+    return _place(tree, pair.ball, one, s), tree.place(second)
+
+
+def depths_along(tree: Tree, pair: ContactPair, q: Floats, gaps: Floats, count: int) -> Floats:
+    """How deep so many stations of a pair's piece are in the other shape, m, for rows of coordinates: (row, station)."""
+    assert isinstance(pair.ball, Along)
+    columns = list(q.T)
+    axis, target = _axis(tree, pair.ball, columns), _target(tree, pair, poses(tree, columns), columns)
+    own = axis.samples(pair.ball.touches, pair.piece)[0]
+    values = np.stack([target.value(axis.at(s)[0]) for s in np.linspace(own[0], own[-1], count).tolist()], axis=1)
+    least = target.value(axis.at(axis.nearest(target, pair.ball.touches, pair.piece))[0])[:, None]
+    if not isinstance(target, Height):
+        values, least = np.sqrt(2.0 * values), np.sqrt(2.0 * least)
+    return np.asarray(least - values - gaps[:, None])
+
+
+def sine_between(tree: Tree, pair: ContactPair, q: Floats) -> Floats:
+    """The sine of the angle at which two beams cross, for rows of coordinates."""
+    assert isinstance(pair.ball, Along)
+    columns = list(q.T)
+    bodies = poses(tree, columns)
+    s, other, u = _crossing(tree, pair, bodies, columns)
+    ways = [np.stack(np.broadcast_arrays(*bodies[tree.index(shape.at.body)].rotation.out(axis.at(x)[1])), axis=-1)
+            for shape, axis, x in ((pair.ball, _axis(tree, pair.ball, columns), s), (pair.against, other, u))]  # fmt: skip
+    size = np.prod([np.linalg.norm(way, axis=-1) for way in ways], axis=0)
+    return np.asarray(np.linalg.norm(np.cross(*ways), axis=-1) / size)
+
+
+def _crossing(tree: Tree, pair: ContactPair, bodies: Sequence[Pose], q: Sequence[Scalar]) -> tuple[Scalar, Axis, Scalar]:
+    """The nearest station of the first of two beams; the axis of the second, and its nearest station."""
+    assert isinstance(pair.ball, Along) and isinstance(pair.against, Along)
+    pose, its_pose = (bodies[tree.index(frame.body)] for frame in pair.frames)
+    one, other = _axis(tree, pair.ball, q), _axis(tree, pair.against, q)
+    s, u = nearest_of_two(one, other, pair.ball.touches, pair.piece, lambda r: _into(pose, its_pose, r),
+                          lambda r: pose.rotation.into(its_pose.rotation.out(r)))  # fmt: skip
+    return s, other, u
 
 
 def _into(pose: Pose, other: Pose, r: Vec) -> Vec:
     return pose.rotation.into(sub(add(other.position, other.rotation.out(r)), pose.position))
 
 
-def _target(pair: ContactPair, pose: Pose, other: Pose) -> Target:
+def _target(tree: Tree, pair: ContactPair, bodies: Sequence[Pose], q: Sequence[Scalar]) -> Target:
     """The other shape in the axes of the beam's body."""
+    pose, other = bodies[tree.index(pair.frames[0].body)], place_pose(tree, tree.place(pair.frames[1]), bodies, q)
     if isinstance(pair.against, Plane):
         return Height(pose.rotation.into(other.rotation.out(tuple(pair.against.normal))))  # type: ignore[arg-type]
     centre = _into(pose, other, ZERO)

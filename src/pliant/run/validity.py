@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pliant.run.accounts import energy_balance, energy_given
+from pliant.run.along_warnings import along_beams
 from pliant.run.beam_limits import UniformBeamLimits, limits_of
 from pliant.run.bending_warnings import (
     compression,
@@ -77,6 +78,7 @@ WARNINGS: tuple[Warning, ...] = (
     let_go_by_steps,
     indentation,
     journals,
+    along_beams,
     shared_loads,
     unloaded,
     energy_given,
