@@ -49,8 +49,10 @@ WRONG = {
     "thick": (lambda at: Bore(at, 0.05), "points must be thinner than the Bore, of radius 0.05 m, got 0.1"),
     "pin on ball": (lambda at: Sphere(at, 1.0), "against must be a Bore when a Pin touches it"),
     "pin on plane": (lambda at: Plane(normal="y", on=at), "against must be a Bore when a Pin touches it"),
-    "around a pin": (lambda at: Pin(at, 1.0), "against must be a Plane, a Sphere, a Bore, a Socket, a Point, a Capsule, "
-                     "an Edge or an Along, got Pin"),
+    "around a pin": (
+        lambda at: Pin(at, 1.0),
+        "against must be a Plane, a Sphere, a Bore, a Socket, a Point, a Capsule, an Edge or an Along, got Pin",
+    ),
 }
 
 
