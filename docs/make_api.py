@@ -29,7 +29,7 @@ PAGES = {  # title, what is on it, which modules its names come from
     "signals": ("Signals and motions", "Values of drives, loads and prescribed motions over time.",
                 ("pliant.model.signal", "pliant.model.input_series")),
     "contact": ("Contact shapes and normal laws", "Shapes that can touch, and the normal force between them.",
-                ("pliant.model.contact", "pliant.model.clearance", "pliant.model.normal_law", "pliant.model.journal_law",
+                ("pliant.model.contact", "pliant.model.along", "pliant.model.clearance", "pliant.model.normal_law", "pliant.model.journal_law",
                  "pliant.model.hertz")),
     "friction": ("Friction laws", "The friction force of a contact.", ("pliant.model.friction_law",)),
     "running": ("Running", "From a System to a Result.", ("pliant.run",)),

@@ -242,6 +242,11 @@ def _orbit(names: Names, clearance: float) -> dict[str, tuple[Any, Any]]:
     return {f"journal, {1e3 * clearance:g} mm": (x, y), "bearing": (np.cos(turn), np.sin(turn))}
 
 
+def _touch(names: Names) -> dict[str, tuple[Any, Any]]:
+    """Of the page's load, where the beam touches the bar; nothing while it does not."""
+    return {"": (names["run"].time, np.where(names["touching"], 1e3 * names["touch"], np.nan))}
+
+
 def _impacts(names: Names) -> dict[str, tuple[Any, Any]]:
     """The speed of the crank around its first impact, by both kinds of contact."""
     begin, found = names["crank"].contacts[0].begin, {}
@@ -419,6 +424,7 @@ DRAWINGS: dict[str, Drawing] = {
     "contact": two(curves(TIME, "height, m", lambda n: {"": (n["run"].time, n["run"]["sphere.y"])}, height=2.2),
                    lambda n: pl.plot.contact_forces(pl.simulate(n["ball"], 1.0, save="steps"), zoom=0)),
     "clearance": two(*(curves("x / clearance", "y / clearance", partial(_orbit, clearance=c), height=4.2) for c in (1e-4, 5e-4))),
+    "along-beams": two(snapshots(0.0, 0.2, 0.6), curves(TIME, "touch beyond the top of the bar, mm", _touch)),
     "contact-records": lambda n: _bars([f"{record.begin:.2f} s" for record in n["run"].contacts],
                                        [record.peak_force for record in n["run"].contacts], "peak force, N"),
     "normal-laws": curves("restitution asked", "restitution delivered", _restitutions, height=4.2),
