@@ -424,7 +424,7 @@ DRAWINGS: dict[str, Drawing] = {
     "contact": two(curves(TIME, "height, m", lambda n: {"": (n["run"].time, n["run"]["sphere.y"])}, height=2.2),
                    lambda n: pl.plot.contact_forces(pl.simulate(n["ball"], 1.0, save="steps"), zoom=0)),
     "clearance": two(*(curves("x / clearance", "y / clearance", partial(_orbit, clearance=c), height=4.2) for c in (1e-4, 5e-4))),
-    "along-beams": two(snapshots(0.0, 0.2, 0.6), curves(TIME, "touch beyond the top of the bar, mm", _touch)),
+    "along-beams": two(snapshots(0.0, 0.2, 0.4), curves(TIME, "touch beyond the top of the bar, mm", _touch)),
     "contact-records": lambda n: _bars([f"{record.begin:.2f} s" for record in n["run"].contacts],
                                        [record.peak_force for record in n["run"].contacts], "peak force, N"),
     "normal-laws": curves("restitution asked", "restitution delivered", _restitutions, height=4.2),

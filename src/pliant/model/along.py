@@ -17,12 +17,11 @@ class Along:
     """The surface of a beam all along its deformed axis: round, with round ends, touched where it comes nearest.
 
     at: the beam, as returned by `system.add`, or a rigid body, which is straight from its root to its tip.
-    touches: how many nearly equal pieces of the beam are touched on their own, each where it comes nearest.
     """
 
     at: Frame
     radius: float  # m, around the axis
-    touches: int = 1
+    touches: int = 1  # nearly equal pieces of the beam, each touched on its own where it comes nearest
 
     def __post_init__(self) -> None:
         root: Any = getattr(self.at, "root", self.at)
