@@ -246,8 +246,9 @@ def _orbit(names: Names, clearance: float) -> dict[str, tuple[Any, Any]]:
 def _over_the_bar(names: Names) -> dict[str, tuple[Any, Any]]:
     """The axis of the beam at three times, and what it touches: the bar, thicker by the radius of the beam."""
     times, turn, reach = np.array([0.0, 0.2, 0.4]), np.linspace(0.15 * np.pi, 0.85 * np.pi, 121), names["BAR"] + 0.004
-    (rows,) = Scene(names["run"]).positions(times)
-    axes = {f"axis at {t:g} s": (row[:, 0], row[:, 1]) for t, row in zip(times, rows, strict=True)}
+    scene = Scene(names["run"])
+    (line, *_), (rows,) = scene.drawing.bodies[0].lines, scene.positions(times)
+    axes = {f"axis at {t:g} s": row[list(line), :2].T for t, row in zip(times, rows, strict=True)}
     return axes | {"bar, one beam's radius thicker": (0.5 + reach * np.cos(turn), -0.02 - names["BAR"] + reach * np.sin(turn))}
 
 

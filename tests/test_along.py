@@ -223,8 +223,9 @@ def test_a_rod_that_slides_over_two_edges_is_slowed_by_its_weight_whichever_way_
         system.contact(points=pl.Along(rod, 0.01), against=edge, normal=law, name=f"edge {side:g}",
                        friction=pl.Ambrosio(mu=mu, v0=1e-5, v1=1e-4))  # fmt: skip
     run = pl.simulate(system, 0.05, method=pl.DOP853(rtol=1e-9, atol=1e-12))
-    slowed = np.hypot(*(run["v", f"rod.{x}"][-1] for x in "xz"))
-    assert slowed == pytest.approx(speed - mu * 9.81 * 0.05, rel=1e-3)
+    middle = 0.5 * (run["tip_velocity", "rod"][-1] + [run["v", f"rod.{x}"][-1] for x in "xyz"])
+    slowed = np.hypot(middle[0], middle[2])
+    assert slowed == pytest.approx(speed - mu * 9.81 * 0.05, rel=2e-4)
     assert run.ledger.relative_error_max < 1e-7
 
 
