@@ -36,7 +36,9 @@ FLAT = 1e-30  # curvature of a straight line: no step of Newton's method is take
 WATCHED = 4  # cells between the stations of which the fastest bounds a step
 LEVEL = 1e-13  # slope of a straight line that lies as far away all along: its station stays
 PARALLEL = 1e-6  # sine squared of the angle of two lines below which they have no crossing, and steps are shortened
-TIE = 1e-13  # of a beam's length: of stations that lie this evenly, the one next to the middle counts
+# Of a beam's length: how much thinner its ends are than its middle, for a plane. A straight beam that lies flat has no nearest
+# station; with a crown, as rollers have one, the station moves from the middle to the ends as the beam tilts by 4 CROWN.
+CROWN = 1e-6
 
 
 class Target(Protocol):
@@ -133,17 +135,24 @@ class Axis:
                 found[order].append(total(a * t for a, t in zip(series, row, strict=False) if not is_zero(a)) / half**order)
         return tuple(tuple(row) for row in found)  # type: ignore[return-value]
 
+    def crown(self, target: Target, touches: int, piece: int) -> Callable[[Scalar], tuple[Scalar, Scalar, Scalar]]:
+        """How much thinner a beam, or its piece, is at a station than in its middle, for a plane, with two derivatives."""
+        stations = self.samples(touches, piece)[0]
+        middle, half = 0.5 * (stations[0] + stations[-1]), 0.5 * (stations[-1] - stations[0])
+        most = CROWN * self.fields.length if isinstance(target, Height) else 0.0
+        return lambda s: (most * ((s - middle) / half) ** 2, 2.0 * most * (s - middle) / half**2, 2.0 * most / half**2)
+
     def nearest(self, target: Target, touches: int, piece: int) -> Scalar:
         """The station of the piece at which the target's function is least."""
         stations, positions = self.samples(touches, piece)
-        first, last, tie = stations[0], stations[-1], TIE * self.fields.length
-        values = [target.value(r) + tie * abs(k / (len(stations) - 1) - 0.5) for k, r in enumerate(positions)]
+        first, last, crown = stations[0], stations[-1], self.crown(target, touches, piece)
+        values = [target.value(r) + crown(x)[0] for x, r in zip(stations, positions, strict=True)]
         s = _least(values, [(x,) for x in stations])[1]
         cell = self.fields.stations[1]
         low, high = maximum(s - cell, first), minimum(s + cell, last)
         for _ in range(STEPS):
-            slope, curvature = target.slopes(*self.at(s))
-            s, low, high = _stepped(s, low, high, slope, curvature, NEAR * self.fields.length)
+            (_, tapers, rounds), (slope, curvature) = crown(s), target.slopes(*self.at(s))
+            s, low, high = _stepped(s, low, high, slope + tapers, curvature + rounds, NEAR * self.fields.length)
         return clip(s, first, last)
 
 
@@ -235,17 +244,19 @@ def _chebyshev(x: Scalar, count: int) -> tuple[list[Scalar], list[Scalar], list[
 # ---- places
 
 
-def touched_places(tree: Tree, pair: ContactPair, bodies: Sequence[Pose], q: Sequence[Scalar]) -> tuple[Place, Place]:
-    """The places of both shapes of a pair; of a beam that is touched along its axis, that of the nearest station."""
+def touched_places(tree: Tree, pair: ContactPair, bodies: Sequence[Pose], q: Sequence[Scalar]) -> tuple[Place, Place, Scalar]:
+    """The places of both shapes of a pair; of a beam that is touched along its axis, that of the nearest station, and its crown."""
     first, second = pair.frames
     if not isinstance(pair.ball, Along):
-        return tree.place(first), tree.place(second)
+        return tree.place(first), tree.place(second), 0.0
     one = _axis(tree, pair.ball, q)
     if isinstance(pair.against, Along):
         s, other, u = _crossing(tree, pair, bodies, q)
-        return _place(tree, pair.ball, one, s), _place(tree, pair.against, other, u)
-    s = one.nearest(_target(tree, pair, bodies, q), pair.ball.touches, pair.piece)
-    return _place(tree, pair.ball, one, s), tree.place(second)
+        return _place(tree, pair.ball, one, s), _place(tree, pair.against, other, u), 0.0
+    target = _target(tree, pair, bodies, q)
+    s = one.nearest(target, pair.ball.touches, pair.piece)
+    thinner = one.crown(target, pair.ball.touches, pair.piece)(s)[0]
+    return _place(tree, pair.ball, one, s), tree.place(second), thinner
 
 
 def depths_along(tree: Tree, pair: ContactPair, q: Floats, gaps: Floats, count: int) -> Floats:
@@ -267,10 +278,10 @@ def sine_between(tree: Tree, pair: ContactPair, q: Floats) -> Floats:
     columns = list(q.T)
     bodies = poses(tree, columns)
     s, other, u = _crossing(tree, pair, bodies, columns)
-    ways = [np.stack(np.broadcast_arrays(*bodies[tree.index(shape.at.body)].rotation.out(axis.at(x)[1])), axis=-1)
-            for shape, axis, x in ((pair.ball, _axis(tree, pair.ball, columns), s), (pair.against, other, u))]  # fmt: skip
-    size = np.prod([np.linalg.norm(way, axis=-1) for way in ways], axis=0)
-    return np.asarray(np.linalg.norm(np.cross(*ways), axis=-1) / size)
+    first, second = (np.stack(np.broadcast_arrays(*bodies[tree.index(shape.at.body)].rotation.out(axis.at(x)[1])), axis=-1)
+            for shape, axis, x in ((pair.ball, _axis(tree, pair.ball, columns), s), (pair.against, other, u)))  # fmt: skip
+    size = np.linalg.norm(first, axis=-1) * np.linalg.norm(second, axis=-1)
+    return np.asarray(np.linalg.norm(np.cross(first, second), axis=-1) / size)
 
 
 def _crossing(tree: Tree, pair: ContactPair, bodies: Sequence[Pose], q: Sequence[Scalar]) -> tuple[Scalar, Axis, Scalar]:

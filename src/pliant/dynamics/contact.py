@@ -223,7 +223,7 @@ def _pair_kinematics(
     bodies: Sequence[Pose],
     moving: Sequence[Twist],
 ) -> ContactKinematics:
-    a, b = touched_places(tree, pair, bodies, q)
+    a, b, thinner = touched_places(tree, pair, bodies, q)
     ball, other = place_pose(tree, a, bodies, q), place_pose(tree, b, bodies, q)
     found = touching(pair, ball, other)
     normal, point = found.normal, found.point
@@ -234,7 +234,7 @@ def _pair_kinematics(
     return ContactKinematics(
         pair=pair,
         places=(a, b),
-        gap=found.gap,
+        gap=found.gap + thinner,
         closing=-dot(normal, relative),
         normal=normal,
         tangents=tuple(tangents[k] for k in live),
