@@ -274,7 +274,7 @@ def depths_along(tree: Tree, pair: ContactPair, q: Floats, gaps: Floats, count: 
 
 def sine_between(tree: Tree, pair: ContactPair, q: Floats) -> Floats:
     """The sine of the angle at which two beams cross, for rows of coordinates."""
-    assert isinstance(pair.ball, Along)
+    assert isinstance(pair.ball, Along) and isinstance(pair.against, Along)
     columns = list(q.T)
     bodies = poses(tree, columns)
     s, other, u = _crossing(tree, pair, bodies, columns)
@@ -287,7 +287,7 @@ def sine_between(tree: Tree, pair: ContactPair, q: Floats) -> Floats:
 def _crossing(tree: Tree, pair: ContactPair, bodies: Sequence[Pose], q: Sequence[Scalar]) -> tuple[Scalar, Axis, Scalar]:
     """The nearest station of the first of two beams; the axis of the second, and its nearest station."""
     assert isinstance(pair.ball, Along) and isinstance(pair.against, Along)
-    pose, its_pose = (bodies[tree.index(frame.body)] for frame in pair.frames)
+    pose, its_pose = (bodies[tree.index(shape.at.body)] for shape in (pair.ball, pair.against))
     one, other = _axis(tree, pair.ball, q), _axis(tree, pair.against, q)
     s, u = nearest_of_two(one, other, pair.ball.touches, pair.piece, lambda r: _into(pose, its_pose, r),
                           lambda r: pose.rotation.into(its_pose.rotation.out(r)))  # fmt: skip

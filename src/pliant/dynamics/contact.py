@@ -301,7 +301,7 @@ def _drift(tree: Tree, pair: ContactPair, places: tuple[Place, Place], poses: tu
         if isinstance(shape, Along):
             fast = fastest(tree, shape, bodies, moving, q, v, seen_from)
             faster = dot(fast, fast) > dot(drift, drift)
-            drift = tuple(where(faster, x, y) for x, y in zip(fast, drift, strict=True))  # type: ignore[assignment]
+            drift = tuple(where(faster, x, y) for x, y in zip(fast, drift, strict=True))
     return drift
 
 
