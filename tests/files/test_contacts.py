@@ -213,7 +213,7 @@ WRONG: list[tuple[str, str, str]] = [
     ("{plane: {normal: [0, 1]}}", "{point: b.tip}",
      "contacts.c.against: contact 'c': against must be a Plane, a Sphere, a Bore or a Socket"),
     ("{plane: {normal: [0, 1]}}", "{capsule: {at: b.tip, length: 1, radius: 1}}",
-     "contacts.c.against: unknown kind 'capsule'; known: plane, point, sphere"),
+     "contacts.c.against: contact 'c': against must be a Plane, a Sphere, a Bore or a Socket when a Point touches it, got Capsule"),
     ("{plane: {normal: [0, 1]}}", "{sphere: {at: a.root, radius: 1}}",
      "contact 'c': points must be on a different body from the shape they touch, got 'a'"),
     ("hu_guo", "hu_gou", "m.yaml:11: contacts.c.normal: unknown kind 'hu_gou' (did you mean 'hu_guo'?); known: linear, hertz"),
