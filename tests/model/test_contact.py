@@ -44,9 +44,9 @@ WRONG = {
     "plane on a body": (lambda: Plane(normal=(0, 1), on="a"), "Plane: on must be a frame such as arm.tip or system.ground"),
     # contacts
     "nothing to touch": (lambda: touch(A, against=None),
-                         "contact 'c': against must be a Plane, a Sphere, a Bore, a Socket, a Point, a Capsule, an Edge or an Along, got None"),
+                         "against must be a Plane, a Sphere, a Bore, a Socket, a Point, a Capsule, an Edge or an Along, got None"),
     "against a frame": (lambda: touch(A, against=R),
-                        "contact 'c': against must be a Plane, a Sphere, a Bore, a Socket, a Point, a Capsule, an Edge or an Along"),
+                        "against must be a Plane, a Sphere, a Bore, a Socket, a Point, a Capsule, an Edge or an Along"),
     "no points": (lambda: touch([]), "contact 'c': points must contain at least one point, got []"),
     "points by name": (lambda: touch("a.tip"),
                        "contact 'c': points must be frames, Points, Spheres, Capsules, Pins or Alongs, got 'a.tip'"),
