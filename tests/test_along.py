@@ -267,6 +267,15 @@ def test_a_rigid_rod_that_falls_flat_rebounds_flat():
     assert abs(run["v", "rod.angle"][-1]) < 1e-6
 
 
+def test_an_impact_without_duration_on_an_edge_across_a_plane_mechanism_rubs():
+    system = pl.System("struck", gravity=(0, -9.81))
+    rod = system.add("rod", pl.RigidBody.rod(length=1.0, mass=0.4), joint=pl.Planar(position=(-0.4, 0.02), angle=0.2))
+    system.contact(points=pl.Along(rod, 0.004), against=pl.Edge(system.ground.moved((0.0, 0.0, -0.1)), 0.2, axis="z"),
+                   normal=pl.Impulsive(restitution=0.5), friction=pl.Coulomb(mu=0.3))  # fmt: skip
+    run = pl.simulate(system, 0.2)
+    assert run.ok and len(run.contacts) == 1 and run.ledger.relative_error_max < 1e-12
+
+
 def test_what_has_no_axis_is_refused():
     system = pl.System("s", gravity=(0, 0))
     lump = system.add("lump", pl.RigidBody(mass=1.0), joint=pl.Planar())

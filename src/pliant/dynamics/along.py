@@ -22,6 +22,7 @@ from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, dot, is_zero,
 from pliant.dynamics.body import combine
 from pliant.dynamics.kinematics import Pose, Twist, place_pose, poses
 from pliant.dynamics.library import Station
+from pliant.dynamics.pairs import line_axis
 from pliant.dynamics.tree import Node, Place, Tree
 from pliant.model.along import Along, Edge
 from pliant.model.contact import Capsule, ContactPair, Plane
@@ -305,7 +306,7 @@ def _target(tree: Tree, pair: ContactPair, bodies: Sequence[Pose], q: Sequence[S
         return Height(pose.rotation.into(other.rotation.out(tuple(pair.against.normal))))  # type: ignore[arg-type]
     centre = _into(pose, other, ZERO)
     if isinstance(pair.against, Capsule | Edge):
-        direction = pose.rotation.into(other.rotation.out((1.0, 0.0, 0.0)))
+        direction = pose.rotation.into(other.rotation.out(line_axis(pair.against)))
         return DistanceOfLine(centre, direction, pair.against.length)
     return Distance(centre)
 

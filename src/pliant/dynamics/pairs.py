@@ -43,12 +43,17 @@ def ball_on_ball(pair: ContactPair, ball: Pose, other: Pose) -> Touching:
 
 
 def ball_on_line(pair: ContactPair, ball: Pose, other: Pose) -> Touching:
-    """A capsule or an edge, from the origin of its frame along the x axis."""
-    along = other.rotation.out((1.0, 0.0, 0.0))
+    """A capsule or an edge, from the origin of its frame."""
+    along = other.rotation.out(line_axis(pair.against))
     reach = clip(dot(along, sub(ball.position, other.position)), 0.0, pair.against.length)  # type: ignore[union-attr]
     distance, normal = _apart(sub(ball.position, add(other.position, scale(reach, along))))
     gap = distance - (pair.radius + pair.other_radius)
     return Touching(gap, normal, sub(ball.position, scale(pair.radius, normal)))
+
+
+def line_axis(shape: object) -> Vec:
+    """The direction of an edge, or of a capsule, in the axes of its frame."""
+    return tuple(getattr(shape, "axis", (1.0, 0.0, 0.0)))
 
 
 def ball_in_socket(pair: ContactPair, ball: Pose, socket: Pose) -> Touching:

@@ -7,6 +7,7 @@ from typing import Any
 
 from pliant.errors import ModelError
 from pliant.model import check
+from pliant.model.check import Axis
 from pliant.model.frame import GROUND, Frame
 
 MOST_TOUCHES = 8
@@ -35,11 +36,13 @@ class Along:
 
 @dataclass(frozen=True)
 class Edge:
-    """A sharp straight edge, from the origin of a frame along its x axis, which beams can touch along their length."""
+    """A sharp straight edge, from the origin of a frame along `axis`, which beams can touch along their length."""
 
     at: Frame
     length: float  # m
+    axis: Axis = "x"
 
     def __post_init__(self) -> None:
         check.instance("Edge", "at", self.at, Frame, "a frame such as arm.tip")
         object.__setattr__(self, "length", check.positive("Edge", "length", self.length, "m"))
+        object.__setattr__(self, "axis", check.axis("Edge", "axis", self.axis))
