@@ -28,6 +28,7 @@ from pliant.beams import beam_shapes
 from pliant.model.friction_law import BristleLaw
 from pliant.model.normal_law import NORMAL_LAWS
 from pliant.show.plot.style import PALETTE, QUIET, TIME, figure, legend, look, styled
+from pliant.show.scene import Scene
 
 mpl.use("Agg")
 HERE = Path(__file__).parent
@@ -242,6 +243,20 @@ def _orbit(names: Names, clearance: float) -> dict[str, tuple[Any, Any]]:
     return {f"journal, {1e3 * clearance:g} mm": (x, y), "bearing": (np.cos(turn), np.sin(turn))}
 
 
+def _over_the_bar(names: Names) -> dict[str, tuple[Any, Any]]:
+    """The axis of the beam at three times, and what it touches: the bar, thicker by the radius of the beam."""
+    times, turn, reach = np.array([0.0, 0.2, 0.4]), np.linspace(0.15 * np.pi, 0.85 * np.pi, 121), names["BAR"] + 0.004
+    scene = Scene(names["run"])
+    (line, *_), (rows,) = scene.drawing.bodies[0].lines, scene.positions(times)
+    axes = {f"axis at {t:g} s": row[list(line), :2].T for t, row in zip(times, rows, strict=True)}
+    return axes | {"bar, one beam's radius thicker": (0.5 + reach * np.cos(turn), -0.02 - names["BAR"] + reach * np.sin(turn))}
+
+
+def _touch(names: Names) -> dict[str, tuple[Any, Any]]:
+    """Of the page's load, where the beam touches the bar; nothing while it does not."""
+    return {"": (names["run"].time, np.where(names["touching"], 1e3 * names["touch"], np.nan))}
+
+
 def _impacts(names: Names) -> dict[str, tuple[Any, Any]]:
     """The speed of the crank around its first impact, by both kinds of contact."""
     begin, found = names["crank"].contacts[0].begin, {}
@@ -421,6 +436,8 @@ DRAWINGS: dict[str, Drawing] = {
                    lambda n: pl.plot.contact_forces(pl.simulate(n["ball"], 1.0, save="steps"), zoom=0)),
     "clearance": two(*(curves("x / clearance", "y / clearance", partial(_orbit, clearance=c), height=4.2) for c in (1e-4, 5e-4))),
     "solids": snapshots(0.0, 0.3, 2.0),
+    "along-beams": two(curves("x, m", "y, m", _over_the_bar, height=4.2),
+                       curves(TIME, "touch beyond the top of the bar, mm", _touch)),
     "contact-records": lambda n: _bars([f"{record.begin:.2f} s" for record in n["run"].contacts],
                                        [record.peak_force for record in n["run"].contacts], "peak force, N"),
     "normal-laws": curves("restitution asked", "restitution delivered", _restitutions, height=4.2),

@@ -18,11 +18,12 @@ import pliant as pl
 from pliant.integrate.methods import method as methods
 from pliant.model import damping, friction_law, modes, sensor
 from pliant.model import normal_law as laws
+from pliant.model.along import Along, Edge
 from pliant.model.contact import Bore, Capsule, End, Pin, Plane, Point, Side, Socket, Sphere
 from pliant.model.frame import Frame
 from pliant.model.joint import Joint
 from pliant.model.normal_law import NORMAL_LAWS, HysteresisLaw
-from pliant.model.solids import Box, Corner, Cylinder, Edge, Rim
+from pliant.model.solids import Box, BoxEdge, Corner, Cylinder, Rim
 
 Entry = TypeVar("Entry")
 Example = TypeVar("Example")
@@ -38,6 +39,11 @@ class Examples(dict[Entry, Example]):
     def __missing__(self, entry: Entry) -> Example:
         name = getattr(entry, "__name__", entry)
         raise AssertionError(f"{name} is registered but has no example: add one to {self.table} in tests/registered.py")
+
+
+def along(radius: float) -> Callable[[Frame], Along]:
+    """The body of a frame, all along its axis."""
+    return lambda at: Along(Frame(at.body), radius)
 
 
 # ---- pairs of contact shapes: for each two, from the frames where they are; the first meets the second within a tenth of a second
@@ -79,7 +85,7 @@ PAIR_EXAMPLES: Examples[tuple[type, type], tuple[Callable[[Frame], Any], Callabl
             lambda at: Box(at.moved((0.2, 0.0, 0.0)), (0.2, 0.1)),
             lambda at: Capsule(at.turned(1.2, "z"), 0.1, 0.03),
         ),
-        (Edge, Capsule): (
+        (BoxEdge, Capsule): (
             lambda at: Box(at.moved((0.15, 0.0, 0.0)), (0.1, 0.2, 0.3)),
             lambda at: Capsule(at.turned(1.2, "y").moved((0.0, -0.1, 0.0)), 0.2, 0.02),
         ),
@@ -90,6 +96,12 @@ PAIR_EXAMPLES: Examples[tuple[type, type], tuple[Callable[[Frame], Any], Callabl
         (Corner, Box): (lambda at: Box(at.moved((0.2, 0.0, 0.0)), (0.2, 0.1)), lambda at: Box(at, (0.1, 0.2))),
         (Point, Cylinder): (lambda at: Point(at.moved((0.1, 0.0, 0.0))), lambda at: Cylinder(at, 0.05, 0.2)),
         (Sphere, Cylinder): (lambda at: Sphere(at.moved((0.1, 0.0, 0.0)), 0.05), lambda at: Cylinder(at, 0.05, 0.04, "x")),
+        (Along, Plane): (along(0.02), lambda at: Plane(normal=(1.0, 0.2, 0.1), point=(-0.05, 0.0, 0.0), on=at)),
+        (Along, Sphere): (along(0.02), lambda at: Sphere(at.moved((0.1, 0.0, 0.08)), 0.04)),
+        (Along, Point): (along(0.02), lambda at: Point(at.moved((0.1, 0.0, 0.04)))),
+        (Along, Capsule): (along(0.02), lambda at: Capsule(at.moved((0.1, -0.1, 0.07)).turned(1.2, "z"), 0.2, 0.03)),
+        (Along, Edge): (along(0.02), lambda at: Edge(at.moved((0.1, -0.1, 0.04)).turned(1.2, "z"), 0.2)),
+        (Along, Along): (along(0.004), along(0.004)),
     },
 )
 

@@ -47,6 +47,7 @@ from pliant.integrate.methods.method import (
     VariablePrecisionRK4,
 )  # fmt: skip
 from pliant.live.page import page
+from pliant.model.along import Along, Edge
 from pliant.model.beam import Beam
 from pliant.model.clearance import ClearancePrismatic, ClearanceRevolute, ClearanceSpherical
 from pliant.model.contact import Bore, Capsule, Pin, Plane, Point, Socket, Sphere
@@ -198,6 +199,7 @@ __all__ = [
     "STEEL",
     "Accelerometer",
     "AirDrag",
+    "Along",
     "Ambrosio",
     "Archard",
     "Auto",
@@ -232,6 +234,7 @@ __all__ = [
     "DormandPrince",
     "DryFriction",
     "DubowskyJournal",
+    "Edge",
     "ElementModes",
     "Encoder",
     "Equilibrium",

@@ -70,6 +70,7 @@ def examples() -> Iterator[Any]:
     yield from (make(2) for make in registered.MODE_SET.values())
     yield from (make(system) for make in registered.SENSOR.values())
     yield from (pl.Point(arm.tip), pl.Sphere(arm.tip, 0.1), pl.Capsule(arm.root, 0.5, 0.1))
+    yield from (pl.Along(arm.root, 0.1), pl.Edge(arm.tip, 0.1))
     yield from (pl.Bore(arm.tip, 0.1), pl.Pin(arm.tip, 0.1), pl.Socket(arm.tip, 0.1))
     yield from (
         pl.Box(arm.tip, (0.1, 0.2, 0.3)),

@@ -44,17 +44,15 @@ WRONG = {
     "plane on a body": (lambda: Plane(normal=(0, 1), on="a"), "Plane: on must be a frame such as arm.tip or system.ground"),
     # contacts
     "nothing to touch": (lambda: touch(A, against=None),
-
-        "contact 'c': against must be a Plane, a Sphere, a Bore, a Socket, a Capsule, a Box, a Cylinder or a Point, got None"),
+        "against must be a Plane, a Sphere, a Bore, a Socket, a Capsule, a Box, a Cylinder, a Point, an Edge or an Along, got None"),
     "against a frame": (lambda: touch(A, against=R),
 
-        "contact 'c': against must be a Plane, a Sphere, a Bore, a Socket, a Capsule, a Box, a Cylinder or a Point"),
+        "against must be a Plane, a Sphere, a Bore, a Socket, a Capsule, a Box, a Cylinder, a Point, an Edge or an Along"),
     "no points": (lambda: touch([]), "contact 'c': points must contain at least one point, got []"),
     "points by name": (lambda: touch("a.tip"),
-
-        "contact 'c': points must be frames, Points, Spheres, Capsules, Pins, Boxes, Cylinders or Hulls, got 'a.tip'"),
+        "contact 'c': points must be frames, Points, Spheres, Capsules, Pins, Alongs, Boxes, Cylinders or Hulls, got 'a.tip'"),
     "a plane as a point": (lambda: touch([FLOOR]),
-        "contact 'c': points must be frames, Points, Spheres, Capsules, Pins, Boxes, Cylinders or Hulls"),
+        "contact 'c': points must be frames, Points, Spheres, Capsules, Pins, Alongs, Boxes, Cylinders or Hulls"),
     "a capsule in a socket": (lambda: touch(Capsule(A, 1.0, 0.1), Socket(R, 0.2)),
                               "contact 'c': against must be a Plane, a Bore, a Capsule or a Box when a Capsule touches it"),
     "point on point": (lambda: touch(A, Point(R)),

@@ -10,12 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, dot, is_zero, scale, sub, total, vanishes
+from pliant.dynamics.along import fastest, touched_places
 from pliant.dynamics.grip import SMALLEST_SPEED, Grip
 from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist
 from pliant.dynamics.loads import AppliedForces, at_place
 from pliant.dynamics.pairs import touching
 from pliant.dynamics.tangents import tangents_of
 from pliant.dynamics.tree import ROOT, Place, Tree
+from pliant.model.along import Along
 from pliant.model.contact import ContactPair, Point, Sphere
 from pliant.model.coordinate_pair import CoordinatePair, Pair
 from pliant.model.friction_law import BristleLaw, FrictionLaw
@@ -223,7 +225,7 @@ def _pair_kinematics(
     bodies: Sequence[Pose],
     moving: Sequence[Twist],
 ) -> ContactKinematics:
-    a, b = (tree.place(frame) for frame in pair.frames)
+    a, b, thinner = touched_places(tree, pair, bodies, q)
     ball, other = place_pose(tree, a, bodies, q), place_pose(tree, b, bodies, q)
     found = touching(pair, ball, other)
     normal, point = found.normal, found.point
@@ -234,14 +236,14 @@ def _pair_kinematics(
     return ContactKinematics(
         pair=pair,
         places=(a, b),
-        gap=found.gap,
+        gap=found.gap + thinner,
         closing=-dot(normal, relative),
         normal=normal,
         tangents=tuple(tangents[k] for k in live),
         slip=tuple(slips[k] for k in live),
         point=point,
         centres=(ball.position, other.position),
-        drift=sub(_velocity(tree, a, ball, moving, q, v), _velocity(tree, b, other, moving, q, v)),
+        drift=_drift(tree, pair, (a, b), (ball, other), bodies, moving, q, v),
         turning=(_turning(tree, a, moving, _directed(pair.ball)), _turning(tree, b, moving, _directed(pair.against))),
     )
 
@@ -292,6 +294,21 @@ def _velocity(tree: Tree, place: Place, pose: Pose, moving: Sequence[Twist], q: 
 
 def _directed(shape: object) -> bool:
     return not isinstance(shape, (Point, Sphere))
+
+
+def _drift(tree: Tree, pair: ContactPair, places: tuple[Place, Place], poses: tuple[Pose, Pose], bodies: Sequence[Pose],
+           moving: Sequence[Twist], q: Sequence[Scalar], v: Sequence[Scalar]) -> Vec:  # fmt: skip
+    """Velocity of the first shape relative to the second; of a beam that may be touched anywhere, at its fastest station."""
+    one, other = (_velocity(tree, place, pose, moving, q, v) for place, pose in zip(places, poses, strict=True))
+    drift = sub(one, other)
+    if pair.thickness is None:
+        return drift
+    for shape, seen_from in ((pair.ball, other), (pair.against, one)):
+        if isinstance(shape, Along):
+            fast = fastest(tree, shape, bodies, moving, q, v, seen_from)
+            faster = dot(fast, fast) > dot(drift, drift)
+            drift = tuple(where(faster, x, y) for x, y in zip(fast, drift, strict=True))
+    return drift
 
 
 def _turning(tree: Tree, place: Place, moving: Sequence[Twist], directed: bool = False) -> Vec:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from pliant.beams import Shapes, beam_shapes, drag_integrals, field_integrals, field_values, shape_integrals
+from pliant.beams.axis import AxisFields, beam_axis, straight_axis
 from pliant.beams.telescopic import unit_shapes
 from pliant.dynamics.algebra import NULL, ZERO, Mat, Scalar, Vec, outer, scale, trace
 from pliant.dynamics.body import BeamBody, Body, Fields
@@ -65,6 +67,14 @@ class Integrated:
             return self.model.fields_at(x)
         assert isinstance(self.model, Beam) and self.shapes is not None
         return field_values(self.model, self.shapes, x)
+
+    @cached_property
+    def axis(self) -> AxisFields:
+        """The fields along the axis of a beam; along the line to the tip of a rigid body."""
+        if isinstance(self.model, RigidBody):
+            return straight_axis(np.array(self.model.tip, dtype=np.float64))
+        assert isinstance(self.model, Beam) and self.shapes is not None
+        return beam_axis(self.model, self.shapes)
 
     def strain_weights(self, x: float, y: float, z: float) -> tuple[float, ...]:
         """Axial strain per mode at the point (y, z) of the section at x of a beam: u' - y kappa_z + z kappa_y."""

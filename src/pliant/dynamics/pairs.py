@@ -12,14 +12,15 @@ from pliant.dynamics.kinematics import Pose
 from pliant.dynamics.meeting import Touching, apart
 from pliant.dynamics.solid_pairs import (
     ball_on_box,
-    ball_on_capsule,
     ball_on_cylinder,
+    ball_on_line,
     corner_on_plane,
     rim_on_plane,
     side_on_capsule,
 )
+from pliant.model.along import Along, Edge
 from pliant.model.contact import Bore, Capsule, ContactPair, End, Pin, Plane, Point, Side, Socket, Sphere
-from pliant.model.solids import Box, Corner, Cylinder, Edge, Rim
+from pliant.model.solids import Box, BoxEdge, Corner, Cylinder, Rim
 
 PairFunction = Callable[[ContactPair, Pose, Pose], Touching]
 
@@ -95,14 +96,21 @@ PAIRS: dict[tuple[type, type], PairFunction] = {
     (Sphere, Box): ball_on_box,
     (Corner, Box): ball_on_box,
     (End, Box): ball_on_box,
-    (Point, Capsule): ball_on_capsule,
-    (Sphere, Capsule): ball_on_capsule,
-    (End, Capsule): ball_on_capsule,
-    (Corner, Capsule): ball_on_capsule,
-    (Edge, Capsule): side_on_capsule,
+    (Point, Capsule): ball_on_line,
+    (Sphere, Capsule): ball_on_line,
+    (End, Capsule): ball_on_line,
+    (Corner, Capsule): ball_on_line,
+    (BoxEdge, Capsule): side_on_capsule,
     (Side, Capsule): side_on_capsule,
     (Point, Cylinder): ball_on_cylinder,
     (Sphere, Cylinder): ball_on_cylinder,
+    # the station that is nearest is found in `along.py`; there a beam is a ball
+    (Along, Plane): ball_on_plane,
+    (Along, Sphere): ball_on_ball,
+    (Along, Point): ball_on_ball,
+    (Along, Capsule): ball_on_line,
+    (Along, Edge): ball_on_line,
+    (Along, Along): ball_on_ball,
 }
 
 

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pliant.dynamics.algebra import Scalar, Vec, add, dot, is_zero, scale, sub, total
 from pliant.dynamics.kinematics import Pose
 from pliant.dynamics.meeting import COINCIDENT, Touching, apart
+from pliant.model.along import Edge
 from pliant.model.contact import Capsule, ContactPair, Plane, Side
-from pliant.model.solids import Box, Corner, Cylinder, Edge, Rim
+from pliant.model.solids import Box, BoxEdge, Corner, Cylinder, Rim
 from pliant.scalar import absolute, maximum, minimum, sqrt, where
 
 # Of a radius: where the axis of a cylinder is this parallel to a plane's normal, the lowest point of its rim is a fixed one. There
@@ -67,9 +68,9 @@ def ball_on_cylinder(pair: ContactPair, ball: Pose, cylinder: Pose) -> Touching:
     return _outside(pair, place, excess, [radial, scale(where(height < 0.0, -1.0, 1.0), axis)])
 
 
-def ball_on_capsule(pair: ContactPair, ball: Pose, capsule: Pose) -> Touching:
-    """To the nearest point of the capsule's axis between its ends."""
-    place, (begin, way) = _place(pair.ball, ball), _segment(pair.against, capsule)
+def ball_on_line(pair: ContactPair, ball: Pose, line: Pose) -> Touching:
+    """To the nearest point of an edge, or of the axis of a capsule, between its ends."""
+    place, (begin, way) = _place(pair.ball, ball), _segment(pair.against, line)
     share = minimum(maximum(dot(sub(place, begin), way) / dot(way, way), 0.0), 1.0)
     return _round(pair, place, add(begin, scale(share, way)))
 
@@ -91,20 +92,24 @@ def side_on_capsule(pair: ContactPair, first: Pose, second: Pose) -> Touching:
 
 
 def _round(pair: ContactPair, inner: Vec, outer: Vec) -> Touching:
-    """A ball around the first point and one around the second, of the capsule's radius."""
-    assert isinstance(pair.against, Capsule)
+    """A ball around the first point and one around the second."""
     distance, normal = apart(sub(inner, outer))
-    return Touching(distance - pair.radius - pair.against.radius, normal, sub(inner, scale(pair.radius, normal)))
+    return Touching(distance - pair.radius - pair.other_radius, normal, sub(inner, scale(pair.radius, normal)))
 
 
 def _segment(shape: object, pose: Pose) -> tuple[Vec, Vec]:
     """Where an edge or the axis of a capsule begins, and its way to the other end."""
-    if isinstance(shape, Edge):
+    if isinstance(shape, BoxEdge):
         begin, end = shape.ends
         return add(pose.position, pose.rotation.out(begin)), pose.rotation.out(sub(end, begin))
-    capsule = shape.of if isinstance(shape, Side) else shape
-    assert isinstance(capsule, Capsule)
-    return pose.position, pose.rotation.out((capsule.length, 0.0, 0.0))
+    line = shape.of if isinstance(shape, Side) else shape
+    assert isinstance(line, (Capsule, Edge))
+    return pose.position, scale(line.length, pose.rotation.out(line_axis(line)))
+
+
+def line_axis(line: Capsule | Edge) -> Vec:
+    """The direction of an edge, or of a capsule, in the axes of its frame."""
+    return tuple(line.axis) if isinstance(line, Edge) else (1.0, 0.0, 0.0)  # type: ignore[return-value]
 
 
 def _outside(pair: ContactPair, place: Vec, excess: Sequence[Scalar], outward: Sequence[Vec]) -> Touching:

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
+from pliant.beams.axis import AxisFields
 from pliant.dynamics.algebra import Vec
 from pliant.dynamics.body import Body, Shape
 from pliant.dynamics.library import STILL, Integrated, Station, integrated
 from pliant.errors import ModelError
+from pliant.model.along import Along
 from pliant.model.beam import Beam
 from pliant.model.cut_joint import CutJoint
 from pliant.model.frame import GROUND, Frame, Turn
@@ -114,6 +116,7 @@ class Tree:
     places: dict[Frame, Place]  # places of all frames that the System uses
     cut_joints: tuple[CutJoint, ...]  # joints outside the tree
     rotors: dict[int, Any]  # by index in v: inertia that motor rotors add along a coordinate, kg m^2 or kg
+    axes: dict[str, AxisFields]  # of bodies that are touched along their axes, by name
     gauges: dict[str, tuple[float, ...]]  # by strain gauge: the strain that it measures per mode of its beam, 1/m or 1/rad
 
     @property
@@ -184,7 +187,7 @@ def build_tree(system: System, known: dict[int, Integrated] | None = None, frame
             rotors[number] = rotors.get(number, 0.0) + motor.ratio * motor.ratio * motor.inertia
     tree = Tree(tuple(nodes), tuple(system.gravity), tuple(positions), tuple(rates), tuple(start),  # type: ignore[arg-type]
                 tuple(start_rates), counted, bodies, {}, tuple(system.cut_joints.values()), rotors,
-                _gauges(system, bodies))  # fmt: skip
+                {name: bodies[name].axis for name in _touched_along(system)}, _gauges(system, bodies))  # fmt: skip
     tree.places.update({node.link.on: node.place for node in nodes})
     tree.places.update({frame: tree.place(frame) for frame in (*system.frames(), *frames)})
     return tree
@@ -206,7 +209,7 @@ class RememberedTree:
                  *system.sensors.values()]  # fmt: skip
         held = [closure.coordinates for closure in system.closures.values()]
         counts = (len(system.links), len(system.cut_joints), len(system.motors))
-        rest = (counts, tuple(system.sensors), repr(system.gravity), held, repr(frames))
+        rest = (counts, tuple(system.sensors), tuple(_touched_along(system)), repr(system.gravity), held, repr(frames))
         known: dict[int, Integrated] = {}
         last = self._last  # another thread may replace it
         if last is not None:
@@ -217,6 +220,12 @@ class RememberedTree:
         tree = build_tree(system, known, frames)
         self._last = (parts, rest, tree)
         return tree
+
+
+def _touched_along(system: System) -> list[str]:
+    """Names of the bodies that contacts touch along their axes."""
+    shapes = [shape for pair in system.contacts.values() for shape in (pair.ball, pair.against) if isinstance(shape, Along)]
+    return list(dict.fromkeys(shape.at.body for shape in shapes))
 
 
 def _gauges(system: System, bodies: dict[str, Integrated]) -> dict[str, tuple[float, ...]]:

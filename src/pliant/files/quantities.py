@@ -46,7 +46,7 @@ UNITS_BY_NAME: dict[str, str] = {
     "save": "s", "max_seconds": "s", "period": "s", "delay": "s", "low_pass": "Hz", "highest": "Hz",
     "nu": "1", "shear_factor": "1", "restitution": "1", "exponent": "1", "mu": "1", "mu_static": "1", "mu_kinetic": "1",
     "ratios": "1", "ratio": "1", "orientation": "1", "normal": "1", "axis": "1", "axes": "1", "count": "1", "elements": "1",
-    "nodes": "1", "interface": "1", "coefficient": "1",
+    "nodes": "1", "interface": "1", "coefficient": "1", "touches": "1",
     "rtol": "1", "atol": "1", "coarse": "1", "newton": "1", "max_steps": "1",
 }  # fmt: skip
 

@@ -8,12 +8,13 @@ from typing import Any, ClassVar
 
 from pliant.errors import ModelError
 from pliant.model import check
+from pliant.model.along import Along, Edge
 from pliant.model.check import Axis, Vector
 from pliant.model.frame import GROUND, Frame
 from pliant.model.friction_law import BristleLaw, FrictionLaw
 from pliant.model.journal_law import JournalLaw
 from pliant.model.normal_law import NormalLaw
-from pliant.model.solids import Box, Corner, Cylinder, Edge, Hull, Lines, Rim, round_lines
+from pliant.model.solids import Box, BoxEdge, Corner, Cylinder, Hull, Lines, Rim, round_lines
 from pliant.model.wear import Archard
 from pliant.scalar import Numbers, cos, sin
 
@@ -188,33 +189,35 @@ TOUCHES: dict[type, tuple[type, ...]] = {
     Box: (Plane, Capsule, Box),
     Cylinder: (Plane,),
     Hull: (Plane,),
+    Along: (Plane, Sphere, Point, Capsule, Edge, Along),
 }
 TOUCHED: tuple[type, ...] = tuple(dict.fromkeys(other for others in TOUCHES.values() for other in others))
 
 HOLLOW = (Bore, Socket)  # shapes around what they touch
 SAME_PLAY = 1e-9  # of the radius: lengths that differ by less were meant to be the same
 
-Part = Corner | Edge | Rim | End | Side  # of a shape that touches at several places
-PARTS = (Corner, Edge, Rim, End, Side)
+Part = Corner | BoxEdge | Rim | End | Side  # of a shape that touches at several places
+PARTS = (Corner, BoxEdge, Rim, End, Side)
 
-Touching = Point | Sphere | Capsule | Pin | Box | Cylinder | Hull
-Against = Plane | Point | Sphere | Bore | Socket | Capsule | Box | Cylinder
+Touching = Point | Sphere | Capsule | Pin | Along | Box | Cylinder | Hull
+Against = Plane | Point | Sphere | Bore | Socket | Capsule | Box | Cylinder | Edge | Along
 Shape = Touching | Against
 
 
 @dataclass(frozen=True)
 class ContactPair:
-    """A sphere (a point has radius zero), a pin or a part of a shape, and what it can touch."""
+    """A sphere (a point has radius zero), a pin, a beam along its axis or a part of a shape, and what it can touch."""
 
     turns: ClassVar[bool] = False  # its gap is a length
 
     name: str
-    ball: Point | Sphere | Pin | Part
+    ball: Point | Sphere | Pin | Along | Part
     against: Against
     normal: NormalLaw
     friction: FrictionLaw | BristleLaw | None
     station: float = 0.0  # m, along the axis of the shorter of a pin and its bore: where this pair is
     wear: Archard | None = None
+    piece: int = 0  # of a beam that is touched at several places along its axis
 
     def __post_init__(self) -> None:
         if not isinstance(self.against, HOLLOW):
@@ -237,12 +240,13 @@ class ContactPair:
         """Radius of what it meets, m: 0 for a plane or a point, negative for a bore or a socket, whose surface is hollow."""
         if isinstance(self.against, HOLLOW):
             return -self.against.radius
-        return self.against.radius if isinstance(self.against, Sphere) else 0.0
+        return self.against.radius if isinstance(self.against, (Sphere, Capsule, Along)) else 0.0
 
     @property
     def between_balls(self) -> bool:
-        """Whether both shapes are balls: they have no normal where their centres coincide, and a fast one may pass through."""
-        return isinstance(self.against, (Point, Sphere))
+        """Whether both shapes are thin: they have no normal where their centres coincide, and a fast one may pass through."""
+        beam = isinstance(self.ball, Along) and not isinstance(self.against, Plane)
+        return beam or isinstance(self.against, (Point, Sphere))
 
     @property
     def shapes(self) -> tuple[Any, Any]:
@@ -288,10 +292,10 @@ def both_ways(shape: Any, against: Any) -> list[tuple[Any, Any]]:
     return [(against, shape)] if swapped else [(shape, against)]
 
 
-def touching_parts(part: str, shape: Any, against: Any) -> list[tuple[str, Point | Sphere | Pin | Part, float]]:
+def touching_parts(part: str, shape: Any, against: Any) -> list[tuple[str, Point | Sphere | Pin | Along | Part, float]]:
     """The parts of a shape that touch, with the names of their places and their stations."""
     if type(shape) not in TOUCHES:
-        rule = "must be frames, Points, Spheres, Capsules, Pins, Boxes, Cylinders or Hulls"
+        rule = "must be frames, Points, Spheres, Capsules, Pins, Alongs, Boxes, Cylinders or Hulls"
         raise ModelError.of(part, "points", rule, shape)
     if type(against) not in TOUCHES[type(shape)]:
         rule = f"must be {any_of(TOUCHES[type(shape)])} when a {type(shape).__name__} touches it"
@@ -306,6 +310,9 @@ def touching_parts(part: str, shape: Any, against: Any) -> list[tuple[str, Point
         return [(f"{shape.at.body}.start", first, 0.0), (f"{shape.at.body}.end", second, 0.0)]
     if isinstance(shape, Pin) and (held := held_length(shape, against)) is not None:
         return [(place_name(shape.at), shape, 0.5 * side * held) for side in (-1.0, 1.0)]
+    if isinstance(shape, Along):
+        count = shape.touches
+        return [(f"{shape.at.body}.{k + 1}" if count > 1 else shape.at.body, shape, 0.0) for k in range(count)]
     return [(place_name(shape.at), shape, 0.0)]
 
 
@@ -320,7 +327,7 @@ def _parts(shape: Box | Cylinder | Hull | Capsule, against: Any) -> list[Any]:
 
 def any_of(kinds: Sequence[type]) -> str:
     """These classes in words: a Plane, a Sphere or a Bore."""
-    *others, last = [f"a {kind.__name__}" for kind in kinds]
+    *others, last = [f"{'an' if kind.__name__[0] in 'AEIOU' else 'a'} {kind.__name__}" for kind in kinds]
     return f"{', '.join(others)} or {last}" if others else last
 
 

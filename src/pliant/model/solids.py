@@ -59,8 +59,8 @@ class Box:
     def parts(self) -> list[Corner]:
         return [Corner(self, k) for k in range(len(self.corners))]
 
-    def edges(self) -> list[Edge]:
-        return [Edge(self, k) for k in range(len(EDGES))]
+    def edges(self) -> list[BoxEdge]:
+        return [BoxEdge(self, k) for k in range(len(EDGES))]
 
     @property
     def bounding(self) -> float:
@@ -210,7 +210,7 @@ class Rim:
 
 
 @dataclass(frozen=True)
-class Edge:
+class BoxEdge:
     """One edge of a box."""
 
     radius: ClassVar[float] = 0.0

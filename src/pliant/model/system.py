@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 
 from pliant.errors import ModelError
 from pliant.model import check
+from pliant.model.along import Along
 from pliant.model.beam import AUTO, Beam
 from pliant.model.body import ROOT, TIP, Body
 from pliant.model.check import Axis
@@ -413,7 +414,7 @@ class System:
         wear: Archard | None = None,
         name: str = "contact",
     ) -> list[str]:
-        """Add contact between shapes (frames, Points, Spheres, Capsules, Pins, solids) and what they touch: a Plane, a Sphere, ...
+        """Add contact between shapes (frames, Points, Spheres, Capsules, Pins, Alongs, solids) and what they can touch.
 
         normal: a law such as HuGuo(...), or a function of (depth, rate, entry_speed). friction: a law, a function of (slip
         speed, normal force), or None. wear: a law that gives the volume worn away by each pair, the state "contact arm.tip wear".
@@ -436,12 +437,13 @@ class System:
         added = []
         for shape in points if isinstance(points, (list, tuple)) else [points]:
             for one, other in both_ways(shape, against):
-                for place, ball, station in touching_parts(part, one, other):
+                for k, (place, ball, station) in enumerate(touching_parts(part, one, other)):
                     end = "" if station == 0.0 else ".low" if station < 0.0 else ".high"
                     frame = ball.at
                     if isinstance(ball, PARTS):
                         frame, end = ball.of.at, f".{ball.name}"
-                    pair = ContactPair(f"{name} {self._place_name(frame, place)}{end}", ball, other, law, slip, station, wear)
+                    at, piece = (place, k) if isinstance(ball, Along) else (self._place_name(frame, place), 0)
+                    pair = ContactPair(f"{name} {at}{end}", ball, other, law, slip, station, wear, piece)
                     self._add_pair(part, pair)
                     added.append(pair.name)
         if not added:
@@ -763,11 +765,23 @@ class System:
         if isinstance(pair.ball, Rim) and isinstance(pair.normal, Impulsive):
             rule = "must have a stiffness for a Cylinder, which stands on two points that travel round its rim: not Impulsive"
             raise ModelError.of(part, "normal", rule, pair.normal)
+        for shape in (pair.ball, pair.against):
+            if isinstance(shape, Along):
+                self._check_axis(shape)
         if pair.name in self.contacts:
             raise ModelError.of(part, "points", "must form pairs with unique names (give this contact its own name)", pair.name)
         self.contacts[pair.name] = pair
         if pair.wear is not None:
             self.states[pair.name + WEAR] = OwnState(pair.name + WEAR, Formula(WearRate(pair.name)))
+
+    def _check_axis(self, shape: Along) -> None:
+        """A beam has an axis, and a rigid body from its root to its tip."""
+        name = shape.at.body
+        body = self.links[name].body
+        if not isinstance(body, Beam) and not (isinstance(body, RigidBody) and any(body.tip)):
+            raise ModelError.of("Along", "at", "must be a beam, or a rigid body with a tip away from its root", name)
+        if shape.at != BodyHandle(name, body).root:
+            raise ModelError.of("Along", "at", f"must be the body, or its frame {name}.root", shape.at)
 
     def _place_name(self, frame: Frame, place: str) -> str:
         """The name of a frame in tables: "arm.root", "arm.tip" or "arm.nose" if it is a named one of its body, else `place`."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from pliant.model.modal import ModalBody
 from pliant.run.accounts import energy_balance, energy_given
+from pliant.run.along_warnings import along_beams
 from pliant.run.beam_limits import UniformBeamLimits, limits_of
 from pliant.run.bending_warnings import (
     compression,
@@ -82,6 +83,7 @@ WARNINGS: tuple[Warning, ...] = (
     indentation,
     journals,
     bearings,
+    along_beams,
     shared_loads,
     unloaded,
     energy_given,

@@ -1,0 +1,310 @@
+"""Contacts along beams: closed forms, independent models, brute force, and where the theory ends."""
+
+import math
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+from scipy.linalg import eigh
+from scipy.optimize import fsolve
+
+import pliant as pl
+from pliant.dynamics import along
+from pliant.dynamics.contact import contact_kinematics
+from pliant.dynamics.kinematics import poses, twists
+from pliant.dynamics.tree import build_tree
+
+STEEL = pl.Material(E=2e11, nu=0.3, density=7800.0)
+TIGHT = pl.DOP853(rtol=1e-10, atol=1e-13)
+ACROSS = -0.5 * math.pi  # rad about y: from x to z
+
+
+def slender(modes, radius=0.004, **options):
+    return pl.Beam(length=1.0, section=pl.Section.round(radius), material=STEEL, theory="euler-bernoulli", modes=modes, **options)
+
+
+IN_SPACE = (pl.Modes("cf", 3), pl.Modes("cf", 3, plane="z"))
+
+
+def cantilever(against, modes=IN_SPACE, touches=1, **options):
+    """A beam along x, clamped at the origin; against: from the ground's frame to the other shape."""
+    system = pl.System("cantilever", gravity=(0, 0, 0))
+    rod = system.add("rod", slender(list(modes), **options), joint=pl.Weld())
+    system.contact(points=pl.Along(rod, 0.004, touches=touches), against=against(system.ground), normal=pl.Hertz(stiffness=1e7))
+    return system
+
+
+def crossed(angle=1.2, modes=2, **options):
+    """Two cantilevers along x and across, 0.1 mm apart."""
+    system = pl.System("crossed", gravity=(0, 0, 0))
+    sets = [pl.Modes("cf", modes), pl.Modes("cf", modes, plane="z")]
+    one = system.add("one", slender(sets, **options), joint=pl.Weld())
+    at = system.ground.moved((0.6 - 0.5 * math.cos(angle), -0.0081, -0.5 * math.sin(angle))).turned(-angle, "y")
+    other = system.add("other", slender(sets, **options), joint=pl.Weld(), on=at)
+    system.contact(points=pl.Along(one, 0.004), against=pl.Along(other, 0.004), normal=pl.Hertz(stiffness=1e7))
+    return system
+
+
+PARTNERS = {
+    "plane": lambda ground: pl.Plane(normal=(0.03, 1.0, 0.05), point=(0.4, -0.03, 0.0)),
+    "sphere": lambda ground: pl.Sphere(ground.moved((0.61, -0.03, 0.01)), 0.02),
+    "capsule": lambda ground: pl.Capsule(ground.moved((0.61, -0.03, -0.1)).turned(-1.2, "y"), 0.3, 0.02),
+    "edge": lambda ground: pl.Edge(ground.moved((0.37, -0.01, -0.1)).turned(-1.4, "y"), 0.3),
+}
+SYSTEMS = {**{name: lambda partner=partner: cantilever(partner) for name, partner in PARTNERS.items()}, "along": crossed}
+EVERY = pytest.mark.parametrize("name", SYSTEMS)
+
+
+def states_of(system, count, size=0.04, seed=1):
+    """Random states of a bent beam, higher modes smaller."""
+    tree, random = build_tree(system), np.random.default_rng(seed)
+    falling = np.array([1.0 / int(re.sub(r"\D", "", name)) ** 2 for name in tree.rates])
+    return tree, [(size * falling * random.normal(size=falling.size), random.normal(size=falling.size)) for _ in range(count)]
+
+
+def kinematics(tree, system, q, v):
+    q, v = list(q), list(v)
+    return contact_kinematics(tree, list(system.contacts.values()), q, v, poses(tree, q), twists(tree, q, v))[0]
+
+
+@EVERY
+def test_no_station_is_nearer_than_the_one_found(name):
+    system = SYSTEMS[name]()
+    tree, states = states_of(system, 40)
+    (pair,) = system.contacts.values()
+    for q, _ in states:
+        q = list(q)
+        gap = kinematics(tree, system, q, q).gap
+        bodies, stations = poses(tree, q), np.linspace(0.0, 1.0, 401)
+        axis = along._axis(tree, pair.ball, q)
+        if name == "along":
+            ways = [np.stack(np.broadcast_arrays(*body.rotation.out(along._axis(tree, shape, q).at(stations)[0])), axis=-1)
+                    + np.array(body.position) for body, shape in zip(bodies, (pair.ball, pair.against), strict=True)]  # fmt: skip
+            least = np.linalg.norm(ways[0][:, None] - ways[1], axis=-1).min() - 0.008
+        else:
+            target = along._target(tree, pair, bodies, q)
+            values = target.value(axis.at(stations)[0])
+            least = gap + values.min() - target.value(axis.at(axis.nearest(target, 1, 0))[0])
+        assert gap <= least + 1e-14
+
+
+@EVERY
+def test_the_gap_changes_as_fast_as_it_closes_and_the_force_enters_every_mode_as_the_gap_depends_on_it(name):
+    """closing is linear in the rates, by the columns through which the force acts: minus the gradient of the gap."""
+    system = SYSTEMS[name]()
+    tree, states = states_of(system, 10)
+    h = 4e-5
+    for q, v in states:
+        for way in (v, *np.eye(len(q))):
+            gaps = [kinematics(tree, system, q + k * h * way, v).gap for k in (-2, -1, 1, 2)]
+            slope = (gaps[0] - 8.0 * gaps[1] + 8.0 * gaps[2] - gaps[3]) / (12.0 * h)
+            assert abs(kinematics(tree, system, q, way).closing + slope) < 2e-8
+
+
+def test_shapes_of_elements_are_followed_piece_by_piece():
+    system = cantilever(PARTNERS["sphere"], modes=[pl.ElementModes(6)])
+    tree, states = states_of(system, 5, size=0.01)
+    assert len(tree.axes["rod"].pieces) == 6
+    for q, v in states:
+        gaps = [kinematics(tree, system, q + k * 1e-4 * v, v).gap for k in (-2, -1, 1, 2)]
+        slope = (gaps[0] - 8.0 * gaps[1] + 8.0 * gaps[2] - gaps[3]) / 12e-4
+        assert abs(kinematics(tree, system, q, v).closing + slope) < 1e-7
+
+
+@pytest.mark.parametrize("tilt", [0.0, 0.3])
+def test_a_rod_dropped_on_an_edge_leaves_with_the_impulse_of_a_rigid_impact(tilt):
+    """J = (1 + e) v_n / (1/m + x^2/I), along the normal of the rod, at the distance x from its middle."""
+    mass, speed, off, law = 0.8, 1.5, 0.2, pl.Hertz(stiffness=1e10)
+    system = pl.System("rod", gravity=(0, 0))
+    body = pl.RigidBody(mass=mass, inertia=mass / 12.0, tip=(1.0, 0, 0), com=(0.5, 0, 0))
+    start = (-0.5 * math.cos(tilt), -0.5 * math.sin(tilt))
+    rod = system.add("rod", body, joint=pl.Planar(position=start, angle=tilt, velocity=(0.0, -speed)))
+    normal = np.array([-math.sin(tilt), math.cos(tilt)])
+    along_rod = np.array([math.cos(tilt), math.sin(tilt)])
+    edge = off * along_rod - 0.011 * normal  # 1 mm before the touch
+    system.contact(points=pl.Along(rod, 0.01), normal=law,
+                   against=pl.Edge(system.ground.moved((*edge, -0.1)).turned(ACROSS, "y"), 0.2))  # fmt: skip
+    run = pl.simulate(system, 2e-3, method=TIGHT)
+    impulse = 2.0 * speed * math.cos(tilt) / (1.0 / mass + off**2 * 12.0 / mass)
+    (touch,) = run.contacts
+    assert run.ok and touch.impulse == pytest.approx(impulse, rel=3e-3 if tilt else 1e-4)  # the rod falls past a tilted normal
+    assert run["v", "rod.angle"][-1] == pytest.approx(12.0 * off * impulse / mass, rel=3e-3 if tilt else 1e-4)
+    assert run.ledger.relative_error_max < 1e-8
+
+
+def test_a_cantilever_pressed_on_a_cylinder_touches_where_the_theory_of_beams_says():
+    """A tip force P bends the beam over a cylinder; the touch wanders. Linear theory: deflection and slope meet the cylinder's."""
+    big, law, rigidity = 0.3, pl.Hertz(stiffness=1e9), 2e11 * math.pi * 0.004**4 / 4
+    touched = []
+    for force in (2.0, 10.0, 25.0):
+        system = pl.System("pressed", gravity=(0, 0))
+        beam = slender(pl.ElementModes(10, reference="cantilever"), stiffening="none")
+        rod = system.add("rod", beam, joint=pl.Weld())
+        at = system.ground.moved((0.4, -0.006 - big, -0.1)).turned(ACROSS, "y")
+        system.contact(points=pl.Along(rod, 0.004), normal=law, against=pl.Capsule(at, 0.2, big))
+        system.force("press", rod.tip, (0.0, -force, 0.0))
+        found = pl.equilibrium(system)
+
+        def unmet(x, force=force):
+            s, n = x
+            bend = -force * s**2 * (3.0 - s) / 6.0 + n * s**3 / 3.0
+            turn = -force * s * (2.0 - s) / 2.0 + n * s**2 / 2.0
+            depth = (n / law.stiffness) ** (1.0 / 1.5)
+            round_ = big + 0.004 - depth
+            centre = np.array([0.4, -0.006 - big])
+            y, slope = bend / rigidity, turn / rigidity
+            across = np.array([s, y]) - centre
+            return [np.hypot(*across) - round_, (across[0] + across[1] * slope) / round_]
+
+        s, n = fsolve(unmet, (0.45, force), xtol=1e-13)
+        here = found.values["contact_point"][0, 0], found.values["normal_force"][0]
+        # a load between the nodes of cubic elements meets a local stiffness; the angle of the axis is not its slope
+        assert here == pytest.approx((s, n), rel=1.5e-3)
+        touched.append(s)
+    assert touched[2] - touched[0] > 0.01
+
+
+def beam_elements(count):
+    """Stiffness and mass of a clamped beam of cubic elements, 1 m long, of the section of `slender`."""
+    h, rigidity, mass = 1.0 / count, 2e11 * math.pi * 0.004**4 / 4, 7800.0 * math.pi * 0.004**2
+    k = np.array([[12, 6 * h, -12, 6 * h], [6 * h, 4 * h**2, -6 * h, 2 * h**2],
+                  [-12, -6 * h, 12, -6 * h], [6 * h, 2 * h**2, -6 * h, 4 * h**2]])  # fmt: skip
+    m = np.array([[156, 22 * h, 54, -13 * h], [22 * h, 4 * h**2, 13 * h, -3 * h**2],
+                  [54, 13 * h, 156, -22 * h], [-13 * h, -3 * h**2, -22 * h, 4 * h**2]])  # fmt: skip
+    stiffness, inertia = np.zeros((2, 2 * count + 2, 2 * count + 2))
+    for e in range(count):
+        own = slice(2 * e, 2 * e + 4)
+        stiffness[own, own] += rigidity / h**3 * k
+        inertia[own, own] += mass * h / 420 * m
+    return stiffness[2:, 2:], inertia[2:, 2:]
+
+
+def test_crossed_beams_press_each_other_as_in_a_finer_model_of_finite_elements():
+    """One of two crossed cantilevers swings onto the other, 0.6 and 0.5 m from their roots; 10 elements against 40."""
+    shape = eigh(*beam_elements(10))[1][:, 0]
+    beam = slender(pl.ElementModes(10, reference="cantilever"), stiffening="none")
+    system = pl.System("crossed", gravity=(0, 0, 0))
+    rates = {f"y{k + 1}": -0.05 * float(x / shape[-2]) for k, x in enumerate(shape)}
+    one = system.add("one", beam, joint=pl.Weld(), initial_rates=rates)
+    other = system.add("other", beam, joint=pl.Weld(), on=system.ground.moved((0.6, -0.0081, -0.5)).turned(ACROSS, "y"))
+    system.contact(points=pl.Along(one, 0.004), against=pl.Along(other, 0.004), normal=pl.Hertz(stiffness=1e6))
+    run = pl.simulate(system, 0.012, method=pl.DOP853(rtol=1e-8, atol=1e-12))
+    squares, modes = eigh(*beam_elements(40))
+    squares, modes, count = squares[:30], modes[:, :30], 30
+    first, second = modes[2 * 23], modes[2 * 19]
+
+    def rate(t, y):
+        a, da, b, db = y.reshape(4, count)
+        force = 1e6 * max(-(first @ a - second @ b + 1e-4), 0.0) ** 1.5
+        return np.concatenate([da, -squares * a + first * force, db, -squares * b - second * force])
+
+    start = np.zeros(4 * count)
+    start[count] = -0.05 / modes[-2, 0]
+    found = solve_ivp(rate, (0.0, 0.012), start, method="DOP853", rtol=1e-8, atol=1e-13, t_eval=np.linspace(0.009, 0.0105, 3001)).y
+    peak = 1e6 * np.max(-(first @ found[:count] - second @ found[2 * count : 3 * count] + 1e-4)) ** 1.5
+    assert run.contacts[0].peak_force == pytest.approx(peak, rel=1e-4)
+    assert run.ledger.relative_error_max < 1e-9
+
+
+@pytest.mark.parametrize("way", ["along", "across", "askew"])
+def test_a_rod_that_slides_over_two_edges_is_slowed_by_its_weight_whichever_way_it_slides(way):
+    """Friction mu m g in all: along the rod the touched stations wander over its material, across they move with it."""
+    mass, mu, speed, law = 2.0, 0.25, 0.8, pl.Hertz(stiffness=1e8)
+    depth = (0.5 * mass * 9.81 / law.stiffness) ** (1.0 / 1.5)
+    velocity = {"along": (speed, 0.0), "across": (0.0, speed), "askew": (0.6 * speed, 0.8 * speed)}[way]
+    system = pl.System("rod", gravity=(0, -9.81, 0))
+    body = pl.RigidBody(mass=mass, inertia=(1e-2, mass / 12, mass / 12), tip=(1.0, 0, 0), com=(0.5, 0, 0))
+    free = pl.Free(position=(-0.5, 0.01 - depth, 0.0), velocity=(velocity[0], 0.0, velocity[1]))
+    rod = system.add("rod", body, joint=free)
+    for side in (-1.0, 1.0):
+        edge = pl.Edge(system.ground.moved((0.3 * side, 0.0, -1.0)).turned(ACROSS, "y"), 2.0)
+        system.contact(points=pl.Along(rod, 0.01), against=edge, normal=law, name=f"edge {side:g}",
+                       friction=pl.Ambrosio(mu=mu, v0=1e-5, v1=1e-4))  # fmt: skip
+    run = pl.simulate(system, 0.05, method=pl.DOP853(rtol=1e-9, atol=1e-12))
+    middle = 0.5 * (run["tip_velocity", "rod"][-1] + [run["v", f"rod.{x}"][-1] for x in "xyz"])
+    slowed = np.hypot(middle[0], middle[2])
+    assert slowed == pytest.approx(speed - mu * 9.81 * 0.05, rel=2e-4)
+    assert run.ledger.relative_error_max < 1e-7
+
+
+def landing(height, touches=1, bend=0.0):
+    """A beam above a floor, flat or arched."""
+    system = pl.System("landing", gravity=(0, -9.81))
+    start = {"initial": {"y1": bend}} if bend else {}
+    rod = system.add("rod", slender(pl.Modes("ff", 2)), joint=pl.Planar(position=(0, height)), **start)
+    system.contact(points=pl.Along(rod, 0.004, touches=touches), against=pl.Plane(normal="y"), normal=pl.Hertz(stiffness=1e8))
+    return system
+
+
+def test_where_one_station_is_not_enough_the_run_says_so():
+    floor = 0.004 - 1e-5  # 10 um deep at the start, and for so short that the station has no time to jump to and fro
+    flat, arched = (pl.simulate(landing(floor, bend=bend), 1e-8) for bend in (0.0, 0.005))
+    assert any("is closed along 1 of 'rod'" in words and "spheres at several stations" in words for words in flat.warnings)
+    assert any("touches at 2 places of 'rod' at once" in words and "touches=2" in words for words in arched.warnings)
+    nearly = crossed(angle=0.05)
+    nearly.links["one"] = replace(nearly.links["one"], initial_rates={"y1": -0.5})
+    assert any("nearly parallel" in words for words in pl.simulate(nearly, 0.004).warnings)
+
+
+@pytest.mark.parametrize("bend", [0.0, 0.005])
+def test_pieces_of_a_beam_land_on_their_own(bend):
+    """Symmetric landings stay so: both halves touch alike."""
+    run = pl.simulate(landing(0.03, touches=2, bend=bend), 0.08)
+    first, second = (next(touch for touch in run.contacts if touch.pair == f"contact rod.{k}") for k in (1, 2))
+    assert first.begin == pytest.approx(second.begin, abs=1e-9)
+    assert first.peak_force == pytest.approx(second.peak_force, rel=1e-3)
+    assert run.ledger.relative_error_max < 1e-6 and not any("places" in words for words in run.warnings)
+
+
+def test_a_rigid_rod_that_falls_flat_rebounds_flat():
+    system = pl.System("flat", gravity=(0, -9.81))
+    rod = system.add("rod", pl.RigidBody.rod(length=1.0, mass=0.4), joint=pl.Planar(position=(0.0, 0.03)))
+    system.contact(points=pl.Along(rod, 0.004), against=pl.Plane(normal="y"), normal=pl.Hertz(stiffness=1e8))
+    run = pl.simulate(system, 0.1, method=TIGHT)
+    assert len(run.contacts) == 1 and run.contacts[0].restitution == pytest.approx(1.0, abs=1e-6)
+    assert abs(run["v", "rod.angle"][-1]) < 1e-6
+
+
+def test_an_impact_without_duration_on_an_edge_across_a_plane_mechanism_rubs():
+    system = pl.System("struck", gravity=(0, -9.81))
+    rod = system.add("rod", pl.RigidBody.rod(length=1.0, mass=0.4), joint=pl.Planar(position=(-0.4, 0.02), angle=0.2))
+    system.contact(points=pl.Along(rod, 0.004), against=pl.Edge(system.ground.moved((0.0, 0.0, -0.1)), 0.2, axis="z"),
+                   normal=pl.Impulsive(restitution=0.5), friction=pl.Coulomb(mu=0.3))  # fmt: skip
+    run = pl.simulate(system, 0.2)
+    assert run.ok and len(run.contacts) == 1 and run.ledger.relative_error_max < 1e-12
+
+
+def test_what_has_no_axis_is_refused():
+    system = pl.System("s", gravity=(0, 0))
+    lump = system.add("lump", pl.RigidBody(mass=1.0), joint=pl.Planar())
+    rod = system.add("rod", slender(pl.Modes("cf", 1)), joint=pl.Weld())
+    law, plane = pl.Hertz(stiffness=1e6), pl.Plane(normal="y")
+    for shape, words in (
+        (lambda: pl.Along(lump, 0.01), "at must be a beam, or a rigid body with a tip away from its root, got 'lump'"),
+        (lambda: pl.Along(rod.tip, 0.01), "at must be the body, or its frame rod.root"),
+        (lambda: pl.Along(system.ground, 0.01), "at must be a beam or a rigid body, which has an axis, got 'ground'"),
+        (lambda: pl.Along("rod", 0.01), "at must be a body, as returned by system.add"),
+        (lambda: pl.Along(rod, 0.0), "radius must be > 0 m"),
+        (lambda: pl.Along(rod, 0.01, touches=9), "touches must be <= 8"),
+        (lambda: pl.Along(rod, 0.01, touches=1.5), "touches must be a whole number"),
+    ):
+        with pytest.raises(pl.ModelError, match=re.escape(words)):
+            system.contact(points=shape(), against=plane, normal=law)
+    with pytest.raises(pl.ModelError, match="against must be a Plane, a Sphere, a Point, a Capsule, an Edge or an Along when"):
+        system.contact(points=pl.Along(rod, 0.01), against=pl.Bore(system.ground, 0.1), normal=law)
+    with pytest.raises(pl.ModelError, match="length must be > 0 m"):
+        pl.Edge(system.ground, 0.0)
+
+
+def test_a_run_differentiates_through_a_wandering_touch():
+    """By the gap between the start and the cylinder, exactly and by central differences of runs."""
+    low = pl.Parameter("low", 0.0145)
+    system = cantilever(lambda ground: pl.Sphere(ground.moved((0.61, -low, 0.0)), 0.01), modes=[pl.Modes("cf", 2)])
+    system.links["rod"] = replace(system.links["rod"], initial_rates={"y1": -0.5})
+    exact = pl.sensitivities(system, 0.012, ["low"], of="q", method=TIGHT)
+    runs = [pl.simulate(system, 0.012, parameters={"low": 0.0145 + h}, method=TIGHT) for h in (-1e-6, 1e-6)]
+    assert exact.ok and len(runs[0].contacts) > 0
+    known, slopes = exact.table["q"].values[-1, :, 0], (runs[1].values["q"][-1] - runs[0].values["q"][-1]) / 2e-6
+    np.testing.assert_allclose(known, slopes, rtol=1e-4)
