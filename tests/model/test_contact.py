@@ -44,7 +44,8 @@ WRONG = {
     "plane on a body": (lambda: Plane(normal=(0, 1), on="a"), "Plane: on must be a frame such as arm.tip or system.ground"),
     # contacts
     "nothing to touch": (lambda: touch(A, against=None),
-        "against must be a Plane, a Sphere, a Bore, a Socket, a Capsule, a Box, a Cylinder, a Point, an Edge or an Along, got None"),
+        "against must be a Plane, a Sphere, a Bore, a Socket, a Capsule, a Box, a Cylinder, a Point, an Edge or an Along, got "
+        "None"),
     "against a frame": (lambda: touch(A, against=R),
 
         "against must be a Plane, a Sphere, a Bore, a Socket, a Capsule, a Box, a Cylinder, a Point, an Edge or an Along"),
