@@ -17,7 +17,7 @@ from pliant.model.body import Body, Length
 from pliant.model.check import Axis, Vector
 from pliant.model.clearance import ClearanceJoint
 from pliant.model.closure import Closure
-from pliant.model.contact import ContactPair
+from pliant.model.contact import ContactPair, End, Side
 from pliant.model.cut_joint import CutJoint
 from pliant.model.force import Condition, Drive, PointForce, PointMoment
 from pliant.model.friction_law import BristleLaw, FrictionLaw
@@ -28,9 +28,11 @@ from pliant.model.new_sensor import NewSensor
 from pliant.model.normal_law import NormalLaw
 from pliant.model.own_state import OwnState
 from pliant.model.parameter import Expression, Number
+from pliant.model.reduced import ReducedModel
 from pliant.model.sampled import Sampled
 from pliant.model.segmented import SegmentedBeam
 from pliant.model.sensor import Filter, Sensor
+from pliant.model.solids import BoxEdge, Corner, Rim
 from pliant.model.strut import Strut
 from pliant.model.system import BodyHandle, Link
 from pliant.results.contacts import ContactRecord, ContactTable
@@ -71,6 +73,7 @@ __all__ = [
     "BodyDrawing",
     "BodyHandle",
     "Bootstrap",
+    "BoxEdge",
     "BristleLaw",
     "Choice",
     "ClearanceJoint",
@@ -83,6 +86,7 @@ __all__ = [
     "ContactPair",
     "ContactRecord",
     "ContactTable",
+    "Corner",
     "CutJoint",
     "Design",
     "Differentiated",
@@ -93,6 +97,7 @@ __all__ = [
     "Drive",
     "Efforts",
     "ElasticLink",
+    "End",
     "Equations",
     "EventDerivative",
     "EventRecord",
@@ -134,7 +139,9 @@ __all__ = [
     "Posterior",
     "Profile",
     "Reaction",
+    "ReducedModel",
     "RestingContact",
+    "Rim",
     "Robot",
     "RunSettings",
     "Sampled",
@@ -143,6 +150,7 @@ __all__ = [
     "Search",
     "SegmentedBeam",
     "Sensor",
+    "Side",
     "Strut",
     "Symbolic",
     "Undefined",

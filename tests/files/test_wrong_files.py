@@ -59,7 +59,8 @@ WRONG: list[tuple[str, str, str]] = [
     ("      length: 1.0\n", "", "m.yaml:8: bodies.arm.beam: length must be given, got theory, section"),
     (", joint: revolute, on", ", on", "m.yaml:17: bodies.hand: joint must be given, got part, on"),
     ("part: stick, ", "",
-     "m.yaml:17: bodies.hand: must contain exactly one of part, beam, telescopic, rigid, modal_body, rod, point_mass, got none"),
+     "m.yaml:17: bodies.hand: must contain exactly one of part, beam, telescopic, rigid, modal_body, rod, box, cylinder, hull, "
+     "point_mass, got none"),
     ("part: stick", "part: stick, rod: {length: 1, mass: 1}",
      "bodies.hand: must contain exactly one of part, beam, telescopic, rigid, modal_body, rod"),
     ("system: arm", "system:", "m.yaml:2: system: must be a string, got nothing"),

@@ -80,6 +80,7 @@ class FiniteElements:
 
     @property
     def size(self) -> int:
+        """The number of degrees of freedom."""
         return int(self.mass.shape[0])
 
     @property

@@ -64,13 +64,16 @@ class Capsule:
 
     @property
     def bounding(self) -> float:
+        """The radius of a ball around the origin of its frame that holds it, m."""
         return self.length + self.radius
 
     @property
     def inner(self) -> float:
+        """Half of its least thickness, m."""
         return self.radius
 
     def lines(self) -> Lines:
+        """The lines that draw it."""
         return round_lines((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), float(self.radius), 0.0, float(self.length))
 
 
@@ -83,14 +86,17 @@ class End:
 
     @property
     def at(self) -> Frame:
+        """The frame at its place."""
         return moved_within(self.of.at, (self.of.length, 0.0, 0.0)) if self.second else self.of.at
 
     @property
     def radius(self) -> float:
+        """That of the capsule, m."""
         return self.of.radius
 
     @property
     def name(self) -> str:
+        """What tables call it, behind the place of its shape."""
         return "end" if self.second else "start"
 
 
@@ -103,10 +109,12 @@ class Side:
 
     @property
     def at(self) -> Frame:
+        """The frame at its place."""
         return self.of.at
 
     @property
     def radius(self) -> float:
+        """That of the capsule, m."""
         return self.of.radius
 
 

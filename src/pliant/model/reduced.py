@@ -125,6 +125,7 @@ class ReducedModel:
 
     @property
     def modes(self) -> int:
+        """How many shapes it has."""
         return int(self.shapes.shape[2])
 
     @cached_property
@@ -137,6 +138,7 @@ class ReducedModel:
         return found.hexdigest()
 
     def own_key(self) -> str:
+        """What tells it from others: the digest of its arrays."""
         return self.digest
 
     def __eq__(self, other: object) -> bool:

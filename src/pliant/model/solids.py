@@ -46,6 +46,7 @@ class Box:
 
     @property
     def flat(self) -> bool:
+        """Whether it is a rectangle, for motions in a plane."""
         return len(self.size) == 2
 
     @property
@@ -57,24 +58,29 @@ class Box:
         return [(corner[0], corner[1], corner[2] if len(corner) == 3 else 0.0) for corner in found]
 
     def parts(self) -> list[Corner]:
+        """What of it touches others."""
         return [Corner(self, k) for k in range(len(self.corners))]
 
     def edges(self) -> list[BoxEdge]:
+        """Its twelve edges."""
         return [BoxEdge(self, k) for k in range(len(EDGES))]
 
     @property
     def bounding(self) -> float:
+        """The radius of a ball around the origin of its frame that holds it, m."""
         diagonal: float = sqrt(sum(side * side for side in self.size))
         return 0.5 * diagonal
 
     @property
     def inner(self) -> float:
+        """Half of its least thickness, m."""
         least = self.size[0]
         for side in list(self.size)[1:]:
             least = minimum(least, side)
         return 0.5 * least
 
     def lines(self) -> Lines:
+        """The lines that draw it."""
         corners = np.array(self.corners, dtype=np.float64)
         if self.flat:
             return [corners[[0, 1, 3, 2, 0]]]
@@ -102,11 +108,13 @@ class Cylinder:
 
     @property
     def bounding(self) -> float:
+        """The radius of a ball around the origin of its frame that holds it, m."""
         to_rim: float = sqrt(self.radius**2 + 0.25 * self.length**2)
         return to_rim
 
     @property
     def inner(self) -> float:
+        """Half of its least thickness, m."""
         half: float = minimum(self.radius, 0.5 * self.length)
         return half
 
@@ -120,6 +128,7 @@ class Cylinder:
         return (a, b, c)
 
     def lines(self) -> Lines:
+        """The lines that draw it."""
         half = 0.5 * float(self.length)
         return round_lines(self.axis, self.across, float(self.radius), -half, half)
 
@@ -155,16 +164,20 @@ class Hull:
 
     @property
     def corners(self) -> list[Vector]:
+        """In the axes of the frame, m."""
         return [(x, y, z) for x, y, z in self.points]
 
     def parts(self) -> list[Corner]:
+        """What of it touches others."""
         return [Corner(self, k) for k in range(len(self.corners))]
 
     @property
     def bounding(self) -> float:
+        """The radius of a ball around the origin of its frame that holds it, m."""
         return max(math.hypot(*point) for point in self.points)
 
     def lines(self) -> Lines:
+        """The lines that draw it."""
         points = np.array(self.points, dtype=np.float64)
         hull = hull_of("Hull", "points", points)
         return [hull.points[list(edge)] for edge in hull.edges]
@@ -180,14 +193,17 @@ class Corner:
 
     @property
     def at(self) -> Frame:
+        """The frame of the shape that it is a part of."""
         return self.of.at
 
     @property
     def name(self) -> str:
+        """What tables call it, behind the place of its shape."""
         return f"corner{self.number + 1}"
 
     @property
     def offset(self) -> Vector:
+        """Where it is in the axes of the frame, m."""
         return self.of.corners[self.number]
 
 
@@ -202,10 +218,12 @@ class Rim:
 
     @property
     def name(self) -> str:
+        """What tables call it, behind the place of its shape."""
         return f"{'start' if self.side < 0 else 'end'}{'.far' * self.far}"
 
     @property
     def at(self) -> Frame:
+        """The frame of the shape that it is a part of."""
         return self.of.at
 
 
@@ -219,14 +237,17 @@ class BoxEdge:
 
     @property
     def at(self) -> Frame:
+        """The frame of the shape that it is a part of."""
         return self.of.at
 
     @property
     def name(self) -> str:
+        """What tables call it, behind the place of its shape."""
         return f"edge{self.number + 1}"
 
     @property
     def ends(self) -> tuple[Vector, Vector]:
+        """In the axes of the frame, m."""
         first, second = EDGES[self.number]
         corners = self.of.corners
         return corners[first], corners[second]
