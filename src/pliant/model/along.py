@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pliant.errors import ModelError
 from pliant.model import check
@@ -11,6 +11,13 @@ from pliant.model.check import Axis
 from pliant.model.frame import GROUND, Frame
 
 MOST_TOUCHES = 8
+
+
+class Rooted(Protocol):
+    """A body, as returned by `system.add`."""
+
+    @property
+    def root(self) -> Frame: ...
 
 
 @dataclass(frozen=True)
@@ -23,6 +30,10 @@ class Along:
     at: Frame
     radius: float  # m, around the axis
     touches: int = 1  # nearly equal pieces of the beam, each touched on its own where it comes nearest
+
+    if TYPE_CHECKING:  # what is given may be the body; what is kept is its root
+
+        def __init__(self, at: Frame | Rooted, radius: float, touches: int = 1) -> None: ...
 
     def __post_init__(self) -> None:
         root: Any = getattr(self.at, "root", self.at)
