@@ -1,6 +1,7 @@
 """Nested dissection of a mesh by coordinates: an order of its nodes in which factors of the stiffness matrix fill in little.
 
-The nodes are halved along their longest extent; those of one half that touch the other come last (George 1973).
+The nodes are halved along their longest extent; those of one half that touch the other come last (George 1973). Of several cuts
+near the middle, the one that the fewest nodes touch is taken: between elements of second order it is half as thick as within them.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 WHOLE = 60  # nodes that are not halved further
+CUTS = (0.5, 0.48, 0.52, 0.46, 0.54, 0.44, 0.56)  # fractions of the nodes below a cut
 
 
 def dissection(points: NDArray[np.float64], joined: Any) -> NDArray[np.int64]:
@@ -23,12 +25,15 @@ def dissection(points: NDArray[np.float64], joined: Any) -> NDArray[np.int64]:
         if len(own) <= WHOLE:
             found.append(own)
             continue
-        along = points[own, int(np.argmax(np.ptp(points[own], axis=0)))]
-        low = along < np.median(along)
-        below[own[low]] = 1.0
-        touching = np.zeros(len(own), dtype=bool)
-        touching[~low] = joined[own[~low]] @ below > 0.0
-        below[own[low]] = 0.0
+        along, near = points[own, int(np.argmax(np.ptp(points[own], axis=0)))], joined[own]
+        cuts = []
+        for cut in np.unique(np.quantile(along, CUTS)):
+            low = along < cut
+            below[own] = low
+            touching = ~low & (near @ below > 0.0)
+            cuts.append((np.count_nonzero(touching), low, touching))
+        below[own] = 0.0
+        _, low, touching = min(cuts, key=lambda one: one[0] if np.any(one[1]) else len(own))
         if not np.any(low) or np.all(low | touching):
             found.append(own)
             continue
