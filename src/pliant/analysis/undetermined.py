@@ -24,9 +24,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 ROUND_OFF = 1e-9  # of the largest singular value
-SHARED = (
-    1e-6  # square of a share: feet that stand a little deeper than others take 1e-3 of the forces between them, which is nothing
-)
+# Square of a share: feet that stand a little deeper than others take 1e-3 of the forces between them, which is nothing.
+SHARED = 1e-6
 STILL = 1e-3  # m/s: slip below which friction holds with a force of its own
 
 
@@ -46,6 +45,9 @@ def undetermined_forces(result: Result, t: float | None = None, system: AnySyste
     if not result.keeps("q", "v", "normal_force"):
         raise ModelError.of("undetermined_forces", "result", "must hold q, v and normal_force", sorted(result.values))
     at = float(result.time[-1]) if t is None else check.number("undetermined_forces", "t", t, "s")
+    if not result.time[0] <= at <= result.time[-1]:
+        rule = f"must be within the rows of the result, {float(result.time[0]):.6g} to {float(result.time[-1]):.6g} s"
+        raise ModelError.of("undetermined_forces", "t", rule, at)
     row = int(np.argmin(np.abs(np.asarray(result.time) - at)))
     pressed = np.flatnonzero(result.values["normal_force"][row] > 0.0)
     names = [result.labels["pair"][k] for k in pressed.tolist()]

@@ -122,9 +122,8 @@ class _Known:
     noise: Mapping[str, float]
     inflation: float
     run: Mapping[str, Any]
-    asked: Mapping[str, frozenset[str]] = field(
-        default_factory=dict
-    )  # by field of a candidate: what experiments had for themselves
+    # what experiments had for themselves, by field of a candidate
+    asked: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 def _candidates(given: Any) -> dict[str, Mapping[str, Any]]:
