@@ -35,6 +35,7 @@ def test_feet_beyond_the_equations_share_a_load(feet, planar, shared):
     for friction in (None, pl.Coulomb(mu=0.3)):
         run = resting(feet, friction, planar=planar)
         assert [len(group) for group in pl.undetermined_forces(run)] == shared
+        assert [sentence.count("contact block") for sentence in run.warnings if "statics does not divide" in sentence] == shared
     for t in (-1.0, 2.0 * run.time[-1]):
         with pytest.raises(pl.ModelError, match="undetermined_forces: t must be within the rows of the result, 0 to"):
             pl.undetermined_forces(run, t=t)

@@ -30,6 +30,7 @@ from pliant.run.contact_warnings import bearings, deep_start, impulses, indentat
 from pliant.run.evidence import Evidence, LastingState, Rows
 from pliant.run.joint_warnings import shared_loads, unloaded
 from pliant.run.number_warnings import idle_controllers, unusual, unusual_numbers
+from pliant.run.shared_contacts import divided_by_stiffness
 from pliant.run.solid_warnings import spinning, turning
 from pliant.run.starts import unresisted
 
@@ -85,6 +86,7 @@ WARNINGS: tuple[Warning, ...] = (
     bearings,
     along_beams,
     shared_loads,
+    divided_by_stiffness,
     unloaded,
     energy_given,
     energy_balance,
