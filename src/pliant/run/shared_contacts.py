@@ -45,8 +45,8 @@ def divided_by_stiffness(evidence: Evidence) -> Iterator[str]:
             else "only the stiffnesses of their laws do"
         )
         yield (
-            f"contacts {shown}{f' and {more} more' if more > 0 else ''} share a load at rest that statics does not divide: {loose}; "
-            "believe the sum of their forces, not the parts (see pl.undetermined_forces)"
+            f"contacts {shown}{f' and {more} more' if more > 0 else ''} share a load at rest that statics does not divide: "
+            f"{loose}; believe the sum of their forces, not the parts (see pl.undetermined_forces)"
         )
 
 
