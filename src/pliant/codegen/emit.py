@@ -7,21 +7,12 @@ from dataclasses import dataclass
 
 import casadi as ca
 
+from pliant.codegen.block_writer import BlockWriter
 from pliant.codegen.blocks import Batch
-from pliant.codegen.guards import ALL_IDLE, ALWAYS
-from pliant.codegen.operations import (
-    ARGUMENTS,
-    ARITHMETIC,
-    COMPARISONS,
-    FUSED,
-    FUSED_FROM,
-    FUSED_SUB,
-    INTRINSICS,
-    LIBRARY,
-    LOGIC,
-    TRUTHS,
-)
-from pliant.codegen.program import CONSTANT, INPUT, PARAMETER, STATE, TIME, Program
+from pliant.codegen.chunk_writer import ChunkWriter
+from pliant.codegen.guards import ALL_IDLE
+from pliant.codegen.operations import ARGUMENTS, INTRINSICS, LIBRARY
+from pliant.codegen.program import INPUT, Program
 from pliant.codegen.rolled import TABLE, RolledLoop, Stream
 from pliant.codegen.schedule import Block, Chunk, Schedule
 from pliant.codegen.series import FIND_PIECE, fill
@@ -78,25 +69,13 @@ def emit(program: Program, schedule: Schedule, series: Sequence[int] = ()) -> st
     return "\n".join(parts) + "\n"
 
 
-class KernelWriter:
-    """Writes the lines of the kernel itself: calls of all pieces, and branches around those that may be left out."""
+class KernelWriter(BlockWriter):
+    """Writes the lines of the kernel itself."""
 
     def __init__(self, program: Program, schedule: Schedule) -> None:
-        self.program, self.schedule = program, schedule
-        self.texts: list[str] = []  # texts of the chunks
+        super().__init__(program, schedule)
         self.loops = LoopFunctions()
-        self.lines: list[str] = []
-        self._conditions: dict[int, str] = {}
-        self._awake: list[str] = []
-        if any(block.guards != ALWAYS for block in schedule.before + schedule.after):
-            self._awake = [read_guard(self.lines, place) for place in program.guards]
-
-    def blocks(self, blocks: Sequence[Block]) -> None:
-        for block in blocks:
-            if block.guards == ALWAYS:
-                self._calls(block)
-            else:
-                self._guarded(block)
+        self.read_guards()
 
     def batch(self, batch: Batch) -> None:
         # Zero the padding: stale values in work could send neighbouring angles to the C library, whose last bit differs.
@@ -108,28 +87,20 @@ class KernelWriter:
         count = str(batch.padded)
         if batch.always < batch.padded:
             count = "%angles"
-            self.lines.append(f"  {count} = select i1 {self._condition(ALL_IDLE)}, i64 {batch.padded}, i64 {batch.always}")
+            self.lines.append(f"  {count} = select i1 {self.condition(ALL_IDLE)}, i64 {batch.padded}, i64 {batch.always}")
         self.lines.append(f"  call void @{BATCH}(ptr %work, ptr %sines, ptr %cosines, i64 {count})")
 
-    def _guarded(self, block: Block) -> None:
-        condition, k = self._condition(block.guards), len(self.lines)
-        self.lines += [f"  br i1 {condition}, label %run{k}, label %skip{k}", f"run{k}:"]
-        self._calls(block)
-        self.lines += [f"  br label %done{k}", f"skip{k}:"]
-        self._zeros("work", block.zeros_in_work)
-        self._zeros("out", block.zeros_in_out)
-        self.lines += [f"  br label %done{k}", f"done{k}:"]
-
-    def _zeros(self, array: str, places: list[int]) -> None:
-        for first, stride, count in progressions(places):
-            name = f"%z{len(self.lines)}"
-            self.lines.append(f"  {name} = getelementptr double, ptr %{array}, i64 {first}")
-            if count == 1:
-                self.lines.append(f"  store double 0.0, ptr {name}")
-            else:
+    def zeros(self, block: Block) -> None:
+        for array, places in self.left_out(block):
+            for first, stride, count in progressions(places):
+                if count == 1:
+                    self.zero(array, first)
+                    continue
+                name = f"%z{len(self.lines)}"
+                self.lines.append(f"  {name} = getelementptr double, ptr %{array}, i64 {first}")
                 self.lines.append(f"  call void @zeros(ptr {name}, i64 {stride}, i64 {count})")
 
-    def _calls(self, block: Block) -> None:
+    def calls(self, block: Block) -> None:
         for piece in block.pieces:
             if isinstance(piece, Chunk):
                 name = f"chunk{len(self.texts)}"
@@ -137,23 +108,6 @@ class KernelWriter:
                 self.lines.append(f"  call void @{name}{_PASSED_ON}")
             else:
                 self.lines += self.loops.call(piece)
-
-    def _condition(self, guards: int) -> str:
-        """The i1 that is true if none of these sets of guards is idle."""
-        if guards not in self._conditions:
-            if guards == ALL_IDLE:
-                joined = self._joined("or", self._awake)
-            else:
-                joined = self._joined("and", [name for k, name in enumerate(self._awake) if guards & (2 << k)])
-            self._conditions[guards] = joined
-        return self._conditions[guards]
-
-    def _joined(self, operation: str, names: Sequence[str]) -> str:
-        joined = names[0]
-        for name in names[1:]:
-            self.lines.append(f"  %c{len(self.lines)} = {operation} i1 {joined}, {name}")
-            joined = f"%c{len(self.lines) - 1}"
-        return joined
 
 
 def progressions(places: list[int]) -> Iterator[tuple[int, int, int]]:
@@ -210,7 +164,7 @@ def loop_text(loop: RolledLoop, bases: Bases) -> str:
         if kind >= 0:
             writer.compute(value)
         for stream in writes.get(value, ()):
-            writer.store(value, stream)
+            writer.put(value, stream)
     head = [f"  {q} = phi ptr [ %p{k}, %entry ], [ {q}.next, %block ]" for k, q in enumerate(pointers)]
     moved = [f"  {q}.next = getelementptr double, ptr {q}, i64 {base.stride}"
              for q, base in zip(pointers, bases.each, strict=True)]  # fmt: skip
@@ -251,15 +205,6 @@ def declarations(program: Program) -> list[str]:
     return lines + [f"declare double @{name}({_doubles(name)}) {pure}" for name in library_functions(program)]
 
 
-def read_guard(lines: list[str], place: int) -> str:
-    """The i1 that is true if an entry of p is not zero; the entry is read once."""
-    name = f"%awake{place}"
-    lines.append(f"  {name}.at = getelementptr double, ptr %p, i64 {place}")
-    lines.append(f"  {name}.value = load double, ptr {name}.at")
-    lines.append(f"  {name} = fcmp une double {name}.value, 0.0")
-    return name
-
-
 def library_functions(program: Program) -> list[str]:
     """The C library's functions that the program may call; sin and cos always, for the batch."""
     kinds = {*program.kind, ca.OP_SIN, ca.OP_COS}
@@ -271,115 +216,8 @@ def _doubles(name: str) -> str:
 
 
 def chunk_text(name: str, program: Program, schedule: Schedule, chunk: Chunk) -> str:
-    writer = ChunkWriter(program, schedule.place)
-    own = set(chunk.values)
-    writer.lines.append(f"define internal void @{name}{_SIGNATURE} noinline nounwind {{")
-    for value in chunk.values:
-        writer.compute(value)
-        writer.write(value, chunk)
-    for value in [*chunk.to_work, *chunk.to_out]:
-        if value not in own:
-            writer.write(value, chunk)
-    return "\n".join([*writer.lines, "  ret void", "}"])
-
-
-class ChunkWriter:
-    """Writes one chunk; remembers the LLVM name of every value seen, so that each is loaded or computed once."""
-
-    def __init__(self, program: Program, place: Sequence[int]) -> None:
-        self.program = program
-        self.place = place
-        self.lines: list[str] = []
-        self.names: dict[int, str] = {}
-        self.truths: dict[int, str] = {}  # the i1 names of truth values
-
-    def compute(self, value: int) -> None:
-        kind = self.program.kind[value]
-        arguments = [self.name(argument) for argument in self.program.arguments(value)]
-        name = self.names[value] = f"%v{value}"
-        if kind in ARITHMETIC:
-            self.lines.append(f"  {name} = {ARITHMETIC[kind].format(a=arguments[0], b=arguments[-1])}")
-        elif kind in FUSED:
-            self._fused(kind, name, *arguments)
-        elif kind in TRUTHS:
-            self._truth(value, arguments)
-        elif kind == ca.OP_IF_ELSE_ZERO:
-            # A selection, not a product: 0.0 where the condition fails, even if the other side is nan.
-            condition = self.truth(self.program.a[value])
-            self.lines.append(f"  {name} = select i1 {condition}, double {arguments[1]}, double 0.0")
-        elif kind == ca.OP_SIGN:
-            self._sign(name, arguments[0])
-        else:
-            callee = LIBRARY.get(kind) or f"llvm.{INTRINSICS[kind]}.f64"
-            passed = ", ".join(f"double {argument}" for argument in arguments)
-            self.lines.append(f"  {name} = call double @{callee}({passed})")
-
-    def write(self, value: int, chunk: Chunk) -> None:
-        """Store a value where other chunks, the batch and the caller read it."""
-        if value in chunk.to_work:
-            self.lines.append(f"  store double {self.name(value)}, ptr {self._address('work', chunk.to_work[value])}")
-        for k in chunk.to_out.get(value, ()):
-            self.lines.append(f"  store double {self.name(value)}, ptr {self._address('out', k)}")
-
-    def name(self, value: int) -> str:
-        """The LLVM name of a value; it is loaded at its first use if this chunk does not compute it."""
-        name = self.names.get(value)
-        if name is None:
-            name = self.names[value] = self._leaf(value)
-        return name
-
-    def truth(self, value: int) -> str:
-        """The i1 that says whether a value counts as true; nan counts as true."""
-        name = self.truths.get(value)
-        if name is None:
-            name = self.truths[value] = f"%t{value}"
-            self.lines.append(f"  {name} = fcmp une double {self.name(value)}, 0.0")
-        return name
-
-    def _leaf(self, value: int) -> str:
-        kind, index = self.program.kind[value], self.program.a[value]
-        if kind == TIME:
-            return "%t"
-        if kind == CONSTANT:
-            return real(self.program.constants[index])
-        array, index = {STATE: ("y", index), PARAMETER: ("p", index)}.get(kind) or ("work", self.place[value])
-        self.lines.append(f"  %v{value} = load double, ptr {self._address(array, index)}")
-        return f"%v{value}"
-
-    def _address(self, array: str, index: int) -> str:
-        name = f"%a{len(self.lines)}"
-        self.lines.append(f"  {name} = getelementptr double, ptr %{array}, i64 {index}")
-        return name
-
-    def _truth(self, value: int, arguments: list[str]) -> None:
-        kind, a, b = self.program.kind[value], self.program.a[value], self.program.b[value]
-        if kind in COMPARISONS:
-            expression = f"fcmp {COMPARISONS[kind]} double {arguments[0]}, {arguments[1]}"
-        elif kind in LOGIC:
-            expression = f"{LOGIC[kind]} i1 {self.truth(a)}, {self.truth(b)}"
-        else:
-            expression = f"xor i1 {self.truth(a)}, true"
-        self.truths[value] = f"%t{value}"
-        self.lines.append(f"  %t{value} = {expression}")
-        self.lines.append(f"  %v{value} = uitofp i1 %t{value} to double")
-
-    def _fused(self, kind: int, name: str, a: str, b: str, c: str) -> None:
-        if kind == FUSED_SUB:
-            c = self._negated(name, c)
-        elif kind == FUSED_FROM:
-            a = self._negated(name, a)
-        self.lines.append(f"  {name} = call double @llvm.fma.f64(double {a}, double {b}, double {c})")
-
-    def _negated(self, name: str, x: str) -> str:
-        self.lines.append(f"  {name}.m = fneg double {x}")
-        return f"{name}.m"
-
-    def _sign(self, name: str, x: str) -> None:
-        """-1, 1, or x itself where it is 0, -0 or nan."""
-        self.lines.append(f"  {name}.n = fcmp olt double {x}, 0.0")
-        self.lines.append(f"  {name}.p = fcmp ogt double {x}, 0.0")
-        self.lines.append(f"  {name}.h = select i1 {name}.p, double 1.0, double {x}")
-        self.lines.append(f"  {name} = select i1 {name}.n, double -1.0, double {name}.h")
+    lines = ChunkWriter(program, schedule.place).whole(chunk)
+    return "\n".join([f"define internal void @{name}{_SIGNATURE} noinline nounwind {{", *lines, "  ret void", "}"])
 
 
 class LoopWriter(ChunkWriter):
@@ -389,15 +227,14 @@ class LoopWriter(ChunkWriter):
         super().__init__(loop.body, ())
         self.inputs, self.bases = loop.inputs, bases
 
-    def store(self, value: int, stream: Stream) -> None:
-        self.lines.append(f"  store double {self.name(value)}, ptr {self._at(stream)}")
+    def put(self, value: int, stream: Stream) -> None:
+        self.store(value, *self._at(stream))
 
-    def _leaf(self, value: int) -> str:
+    def leaf(self, value: int) -> str:
         if self.program.kind[value] != INPUT:
-            return super()._leaf(value)
-        self.lines.append(f"  %v{value} = load double, ptr {self._at(self.inputs[self.program.a[value]])}")
-        return f"%v{value}"
+            return super().leaf(value)
+        return self.loaded(value, *self._at(self.inputs[self.program.a[value]]))
 
-    def _at(self, stream: Stream) -> str:
+    def _at(self, stream: Stream) -> tuple[str, int]:
         base, offset = self.bases.at[stream]
-        return self._address(f"q{base}", offset)
+        return f"q{base}", offset

@@ -12,61 +12,29 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import casadi as ca
-
 from pliant.codegen.angle_sums import add_angles
-from pliant.codegen.emit import ChunkWriter
+from pliant.codegen.block_writer import BlockWriter
+from pliant.codegen.chunk_writer import ChunkWriter, Vector
 from pliant.codegen.fuse import fuse
 from pliant.codegen.guards import ALL_IDLE, ALWAYS, guard_bit
-from pliant.codegen.operations import (
-    ARGUMENTS,
-    COMPARISONS,
-    FUSED,
-    FUSED_FROM,
-    FUSED_SUB,
-    INTRINSICS,
-    LIBRARY,
-    LOGIC,
-    TRUTHS,
-)
-from pliant.codegen.program import ABSORBED, CONSTANT, PARAMETER, STATE, TIME, Program
+from pliant.codegen.operations import ARGUMENTS, LIBRARY
+from pliant.codegen.program import ABSORBED, Program
 from pliant.codegen.reciprocals import share_reciprocals
 from pliant.codegen.repeats import Columns
 from pliant.codegen.schedule import Block, Chunk, Schedule, make_schedule
-from pliant.codegen.sincos import WIDTH, near_text, real
+from pliant.codegen.sincos import WIDTH, near_text
 
 SINES = "member_sincos"  # void (ptr x, ptr sines, ptr cosines)
 AT_ONCE = WIDTH  # angles whose sines are computed together to hide latencies: their number is padded to a multiple of it
-_BINARY = {ca.OP_ADD: "fadd", ca.OP_SUB: "fsub", ca.OP_MUL: "fmul", ca.OP_DIV: "fdiv"}
 
 
 @dataclass(frozen=True)
-class Lanes:
-    """How values are written: how many members a vector holds, and whether everything becomes one function."""
+class Lanes(Vector):
+    """How many members a vector holds, and whether everything becomes one function."""
 
-    width: int
     own_constants: bool  # every member has its own constants
     whole: bool = False  # everything inlined, as a GPU needs it: no calls, and arrays only in registers
     chunk_size: int = 1000
-
-    @property
-    def kind(self) -> str:
-        return "double" if self.width == 1 else f"<{self.width} x double>"
-
-    @property
-    def truth(self) -> str:
-        return "i1" if self.width == 1 else f"<{self.width} x i1>"
-
-    @property
-    def suffix(self) -> str:
-        return "f64" if self.width == 1 else f"v{self.width}f64"
-
-    def splat(self, x: float) -> str:
-        return real(x) if self.width == 1 else f"splat (double {real(x)})"
-
-    @property
-    def zero(self) -> str:
-        return self.splat(0.0)
 
 
 @dataclass(frozen=True)
@@ -145,33 +113,28 @@ def member_text(name: str, member: MemberProgram, lanes: Lanes, apart: frozenset
     return _MemberWriter(name, member, lanes, apart).text()
 
 
-class _MemberWriter:
+class _MemberWriter(BlockWriter):
     def __init__(self, name: str, member: MemberProgram, lanes: Lanes, apart: frozenset[int]) -> None:
+        super().__init__(member.program, member.schedule, lanes)
         self.name, self.member, self.lanes, self.apart = name, member, lanes, apart
-        self.functions: list[str] = []
-        self.lines: list[str] = []
-        self._awake: list[str] = []
-        self._conditions: dict[int, str] = {}
 
     @property
-    def _signature(self) -> str:
+    def _head(self) -> str:
+        """What follows the name of a function."""
         more = ", i64 %awake, ptr nonnull %apart" if self.lanes.whole else ""
         return (f"({self.lanes.kind} %t, ptr noalias nonnull readonly %y, ptr nonnull readonly %p, ptr nonnull readonly %c, "
-                f"ptr noalias nonnull %out, ptr noalias nonnull %work{more})")  # fmt: skip
+                f"ptr noalias nonnull %out, ptr noalias nonnull %work{more}) "
+                f"{'alwaysinline' if self.lanes.whole else 'noinline'} nounwind {{")  # fmt: skip
 
     def text(self) -> str:
-        schedule = self.member.schedule
-        if any(block.guards != ALWAYS for block in schedule.before + schedule.after):
-            self._awake = [self._guard(k, place) for k, place in enumerate(self.member.program.guards)]
-        self._blocks(schedule.before)
+        self.read_guards()
+        self.blocks(self.schedule.before)
         self._batch()
-        self._blocks(schedule.after)
-        attribute = "alwaysinline" if self.lanes.whole else "noinline"
-        head = f"define internal void @{self.name}{self._signature} {attribute} nounwind {{"
-        own = [head, "entry:", *self.lines, "  ret void", "}"]
-        return "\n".join([*self.functions, *own, ""])
+        self.blocks(self.schedule.after)
+        own = [f"define internal void @{self.name}{self._head}", "entry:", *self.lines, "  ret void", "}"]
+        return "\n".join([*self.texts, *own, ""])
 
-    def _guard(self, k: int, place: int) -> str:
+    def guard(self, k: int, place: int) -> str:
         """Whether an entry of p is non-zero in any lane."""
         name, lanes = f"%awake{place}", self.lanes
         if lanes.whole:
@@ -186,46 +149,16 @@ class _MemberWriter:
                        f"  {name} = icmp ne i{lanes.width} {name}.bits, 0"]  # fmt: skip
         return name
 
-    def _condition(self, guards: int) -> str:
-        if guards not in self._conditions:
-            names = self._awake if guards == ALL_IDLE else [x for k, x in enumerate(self._awake) if guards & (2 << k)]
-            joined, word = names[0], "or" if guards == ALL_IDLE else "and"
-            for name in names[1:]:
-                self.lines.append(f"  %c{len(self.lines)} = {word} i1 {joined}, {name}")
-                joined = f"%c{len(self.lines) - 1}"
-            self._conditions[guards] = joined
-        return self._conditions[guards]
-
-    def _blocks(self, blocks: list[Block]) -> None:
-        for block in blocks:
-            if block.guards == ALWAYS:
-                self._calls(block)
-                continue
-            condition, k = self._condition(block.guards), len(self.lines)
-            self.lines += [f"  br i1 {condition}, label %run{k}, label %skip{k}", f"run{k}:"]
-            self._calls(block)
-            if self.lanes.width > 1:
-                self._mask(block)
-            self.lines += [f"  br label %done{k}", f"skip{k}:"]
-            for array, places in (("work", block.zeros_in_work), ("out", sorted({*block.zeros_in_out} - self.apart))):
-                for place in places:
-                    name = f"%z{len(self.lines)}"
-                    self.lines.append(f"  {name} = getelementptr double, ptr %{array}, i64 {place * self.lanes.width}")
-                    self.lines.append(f"  store {self.lanes.kind} {self.lanes.zero}, ptr {name}, align 8")
-            self.lines += [f"  br label %done{k}", f"done{k}:"]
+    def left_out(self, block: Block) -> tuple[tuple[str, list[int]], ...]:
+        return ("work", block.zeros_in_work), ("out", sorted({*block.zeros_in_out} - self.apart))
 
     def _mask(self, block: Block) -> None:
         """Writes zeros in lanes whose own guards are idle, so that a member's values do not depend on its neighbours.
 
         Values computed for an idle lane may be inf or nan, which a factor of zero would not remove.
         """
-        lanes, guards = self.lanes, block.guards
-        places = [f"%awake{place}.each" for place in self.member.program.guards]
-        names = places if guards == ALL_IDLE else [x for k, x in enumerate(places) if guards & (2 << k)]
-        mask, word = names[0], "or" if guards == ALL_IDLE else "and"
-        for name in names[1:]:
-            self.lines.append(f"  %m{len(self.lines)} = {word} {lanes.truth} {mask}, {name}")
-            mask = f"%m{len(self.lines) - 1}"
+        lanes = self.lanes
+        mask = self.joined(block.guards, [f"%awake{place}.each" for place in self.program.guards], lanes.truth)
         for array, entries in (("work", block.zeros_in_work), ("out", block.zeros_in_out)):
             for place in entries:
                 name = f"%z{len(self.lines)}"
@@ -236,26 +169,16 @@ class _MemberWriter:
                     f"  store {lanes.kind} {name}.y, ptr {name}, align 8",
                 ]
 
-    def _calls(self, block: Block) -> None:
+    def calls(self, block: Block) -> None:
         for piece in block.pieces:
             assert isinstance(piece, Chunk)
-            name = f"{self.name}.chunk{len(self.functions)}"
-            self.functions.append(self._chunk(name, piece))
+            name = f"{self.name}.chunk{len(self.texts)}"
+            lines = _LaneWriter(self.member, self.lanes, self.apart).whole(piece)
+            self.texts.append("\n".join([f"define internal void @{name}{self._head}", *lines, "  ret void", "}"]))
             awake = ", i64 %awake, ptr %apart" if self.lanes.whole else ""
             self.lines.append(f"  call void @{name}({self.lanes.kind} %t, ptr %y, ptr %p, ptr %c, ptr %out, ptr %work{awake})")
-
-    def _chunk(self, name: str, chunk: Chunk) -> str:
-        writer = _LaneWriter(self.member, self.lanes, self.apart)
-        own = set(chunk.values)
-        for value in chunk.values:
-            writer.compute(value)
-            writer.write(value, chunk)
-        for value in [*chunk.to_work, *chunk.to_out]:
-            if value not in own:
-                writer.write(value, chunk)
-        attribute = "alwaysinline" if self.lanes.whole else "noinline"
-        head = f"define internal void @{name}{self._signature} {attribute} nounwind {{"
-        return "\n".join([head, *writer.lines, "  ret void", "}"])
+        if block.guards != ALWAYS and self.lanes.width > 1:
+            self._mask(block)
 
     def _batch(self) -> None:
         """Computes sines: one angle at a time on a GPU, several together elsewhere."""
@@ -264,7 +187,7 @@ class _MemberWriter:
             return
         self._sines(0, batch.always)
         if batch.padded > batch.always:
-            condition, k = self._condition(ALL_IDLE), len(self.lines)
+            condition, k = self.condition(ALL_IDLE), len(self.lines)
             self.lines += [f"  br i1 {condition}, label %run{k}, label %done{k}", f"run{k}:"]
             self._sines(batch.always, batch.padded)
             self.lines += [f"  br label %done{k}", f"done{k}:"]
@@ -287,129 +210,14 @@ class _LaneWriter(ChunkWriter):
     """Writes one chunk on vectors of members."""
 
     def __init__(self, member: MemberProgram, lanes: Lanes, apart: frozenset[int]) -> None:
-        super().__init__(member.program, member.schedule.place)
+        super().__init__(member.program, member.schedule.place, lanes, library="own_")
         self.lanes, self.n_changing, self.apart = lanes, member.n_changing, apart
 
-    def compute(self, value: int) -> None:
-        kind, program, lanes = self.program.kind[value], self.program, self.lanes
-        name = f"%v{value}"
-        if kind == ca.OP_IF_ELSE_ZERO:
-            condition, x = self.truth(program.a[value]), self.name(program.b[value])
-            self.lines.append(f"  {name} = select {lanes.truth} {condition}, {lanes.kind} {x}, {lanes.kind} {lanes.zero}")
-        elif kind in TRUTHS:
-            self._lane_truth(value, name)
-        else:
-            self._operation(kind, name, [self.name(x) for x in program.arguments(value)])
-        self.names[value] = name
+    def output(self, k: int) -> str:
+        return "apart" if k in self.apart else "out"
 
-    def _operation(self, kind: int, name: str, x: list[str]) -> None:
-        lanes = self.lanes
-        if kind in _BINARY:
-            self.lines.append(f"  {name} = {_BINARY[kind]} {lanes.kind} {x[0]}, {x[1]}")
-        elif kind in (ca.OP_SQ, ca.OP_TWICE):
-            self.lines.append(f"  {name} = {'fmul' if kind == ca.OP_SQ else 'fadd'} {lanes.kind} {x[0]}, {x[0]}")
-        elif kind == ca.OP_NEG:
-            self.lines.append(f"  {name} = fneg {lanes.kind} {x[0]}")
-        elif kind == ca.OP_INV:
-            self.lines.append(f"  {name} = fdiv {lanes.kind} {lanes.splat(1.0)}, {x[0]}")
-        elif kind in FUSED:
-            self._fused(kind, name, *x)
-        elif kind == ca.OP_SIGN:
-            self._lane_sign(name, x[0])
-        elif kind in INTRINSICS:
-            passed = ", ".join(f"{lanes.kind} {a}" for a in x)
-            self.lines.append(f"  {name} = call {lanes.kind} @llvm.{INTRINSICS[kind]}.{lanes.suffix}({passed})")
-        else:
-            self._library(LIBRARY[kind], name, x)
-
-    def _library(self, function: str, name: str, x: list[str]) -> None:
-        """Calls a library function for each lane."""
-        lanes = self.lanes
-        if lanes.width == 1:
-            self.lines.append(f"  {name} = call double @own_{function}({', '.join(f'double {a}' for a in x)})")
-            return
-        gathered = "poison"
-        for lane in range(lanes.width):
-            passed = []
-            for k, a in enumerate(x):
-                self.lines.append(f"  {name}.{lane}.{k} = extractelement {lanes.kind} {a}, i64 {lane}")
-                passed.append(f"double {name}.{lane}.{k}")
-            self.lines.append(f"  {name}.{lane}.r = call double @own_{function}({', '.join(passed)})")
-            target = name if lane == lanes.width - 1 else f"{name}.{lane}.v"
-            self.lines.append(f"  {target} = insertelement {lanes.kind} {gathered}, double {name}.{lane}.r, i64 {lane}")
-            gathered = target
-
-    def write(self, value: int, chunk: Chunk) -> None:
-        lanes = self.lanes
-        if value in chunk.to_work:
-            address = self._address("work", lanes.width * chunk.to_work[value])
-            self.lines.append(f"  store {lanes.kind} {self.name(value)}, ptr {address}, align 8")
-        for k in chunk.to_out.get(value, ()):
-            address = self._address("apart" if k in self.apart else "out", lanes.width * k)
-            self.lines.append(f"  store {lanes.kind} {self.name(value)}, ptr {address}, align 8")
-
-    def truth(self, value: int) -> str:
-        name = self.truths.get(value)
-        if name is None:
-            name = self.truths[value] = f"%t{value}"
-            self.lines.append(f"  {name} = fcmp une {self.lanes.kind} {self.name(value)}, {self.lanes.zero}")
-        return name
-
-    def _leaf(self, value: int) -> str:
-        kind, index, name, lanes = self.program.kind[value], self.program.a[value], f"%v{value}", self.lanes
-        if kind == TIME:
-            return "%t"
-        if kind == CONSTANT:
-            return lanes.splat(self.program.constants[index])
-        if kind == PARAMETER and index >= self.n_changing and not lanes.own_constants:
-            return self._common(name, index - self.n_changing)
-        array, place = {STATE: ("y", index), PARAMETER: ("p", index)}.get(kind) or ("work", self.place[value])
-        if kind == PARAMETER and index >= self.n_changing:
-            array, place = "c", index - self.n_changing
-        self.lines.append(f"  {name} = load {lanes.kind}, ptr {self._address(array, lanes.width * place)}, align 8")
-        return name
-
-    def _common(self, name: str, place: int) -> str:
-        """A constant that all members share."""
-        lanes, address = self.lanes, self._address("c", place)
-        if lanes.width == 1:
-            self.lines.append(f"  {name} = load double, ptr {address}")
-            return name
-        every = f"<{lanes.width} x i32> zeroinitializer"
-        self.lines += [f"  {name}.s = load double, ptr {address}",
-                       f"  {name}.i = insertelement {lanes.kind} poison, double {name}.s, i64 0",
-                       f"  {name} = shufflevector {lanes.kind} {name}.i, {lanes.kind} poison, {every}"]  # fmt: skip
-        return name
-
-    def _lane_truth(self, value: int, name: str) -> None:
-        kind, a, b, lanes = self.program.kind[value], self.program.a[value], self.program.b[value], self.lanes
-        if kind in COMPARISONS:
-            expression = f"fcmp {COMPARISONS[kind]} {lanes.kind} {self.name(a)}, {self.name(b)}"
-        elif kind in LOGIC:
-            expression = f"{LOGIC[kind]} {lanes.truth} {self.truth(a)}, {self.truth(b)}"
-        else:
-            expression = f"xor {lanes.truth} {self.truth(a)}, {'true' if lanes.width == 1 else 'splat (i1 true)'}"
-        self.truths[value] = f"%t{value}"
-        self.lines.append(f"  %t{value} = {expression}")
-        self.lines.append(f"  {name} = uitofp {lanes.truth} %t{value} to {lanes.kind}")
-
-    def _fused(self, kind: int, name: str, a: str, b: str, c: str) -> None:
-        lanes = self.lanes
-        if kind == FUSED_SUB:
-            self.lines.append(f"  {name}.m = fneg {lanes.kind} {c}")
-            c = f"{name}.m"
-        elif kind == FUSED_FROM:
-            self.lines.append(f"  {name}.m = fneg {lanes.kind} {a}")
-            a = f"{name}.m"
-        passed = ", ".join(f"{lanes.kind} {x}" for x in (a, b, c))
-        self.lines.append(f"  {name} = call {lanes.kind} @llvm.fma.{lanes.suffix}({passed})")
-
-    def _lane_sign(self, name: str, x: str) -> None:
-        """-1, 1, or x itself where it is 0, -0 or nan."""
-        lanes = self.lanes
-        self.lines += [
-            f"  {name}.n = fcmp olt {lanes.kind} {x}, {lanes.zero}",
-            f"  {name}.p = fcmp ogt {lanes.kind} {x}, {lanes.zero}",
-            f"  {name}.h = select {lanes.truth} {name}.p, {lanes.kind} {lanes.splat(1.0)}, {lanes.kind} {x}",
-            f"  {name} = select {lanes.truth} {name}.n, {lanes.kind} {lanes.splat(-1.0)}, {lanes.kind} {name}.h",
-        ]  # fmt: skip
+    def parameter(self, value: int, index: int) -> str:
+        if index < self.n_changing:
+            return self.loaded(value, "p", index)
+        constant = self.loaded if self.lanes.own_constants else self.spread
+        return constant(value, "c", index - self.n_changing)

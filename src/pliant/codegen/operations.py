@@ -13,15 +13,16 @@ import casadi as ca
 FUSED_ADD, FUSED_SUB, FUSED_FROM = 1001, 1002, 1003
 FUSED = frozenset((FUSED_ADD, FUSED_SUB, FUSED_FROM))
 
+# t: the type, one: a one of this type, a and b: the first and the last argument
 ARITHMETIC = {
-    ca.OP_ADD: "fadd double {a}, {b}",
-    ca.OP_SUB: "fsub double {a}, {b}",
-    ca.OP_MUL: "fmul double {a}, {b}",
-    ca.OP_DIV: "fdiv double {a}, {b}",
-    ca.OP_NEG: "fneg double {a}",
-    ca.OP_SQ: "fmul double {a}, {a}",
-    ca.OP_TWICE: "fadd double {a}, {a}",
-    ca.OP_INV: "fdiv double 1.0, {a}",
+    ca.OP_ADD: "fadd {t} {a}, {b}",
+    ca.OP_SUB: "fsub {t} {a}, {b}",
+    ca.OP_MUL: "fmul {t} {a}, {b}",
+    ca.OP_DIV: "fdiv {t} {a}, {b}",
+    ca.OP_NEG: "fneg {t} {a}",
+    ca.OP_SQ: "fmul {t} {a}, {a}",
+    ca.OP_TWICE: "fadd {t} {a}, {a}",
+    ca.OP_INV: "fdiv {t} {one}, {a}",
 }
 
 # fmin and fmax give the other argument when one is nan, as casadi's do.
@@ -50,5 +51,5 @@ COMPARISONS = {ca.OP_LT: "olt", ca.OP_LE: "ole", ca.OP_EQ: "oeq", ca.OP_NE: "une
 LOGIC = {ca.OP_AND: "and", ca.OP_OR: "or"}
 TRUTHS = frozenset((*COMPARISONS, *LOGIC, ca.OP_NOT))
 
-# sign and if_else_zero need more than one line; emit.py writes them.
+# sign and if_else_zero need more than one line: see chunk_writer.
 SUPPORTED = frozenset((*ARITHMETIC, *INTRINSICS, *LIBRARY, *TRUTHS, ca.OP_SIGN, ca.OP_IF_ELSE_ZERO))
