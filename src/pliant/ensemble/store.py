@@ -58,7 +58,7 @@ class EnsembleStore:
     def failed(self, member: int, message: str) -> None:
         self._end(member, message)
 
-    def _end(self, members: int | Ints, message: str) -> None:
+    def _end(self, members: int | Ints | slice, message: str) -> None:
         """The last to be stored of members: it marks the rest as complete."""
         self.message[members] = message
         self._ended[members] = True
@@ -79,8 +79,9 @@ class EnsembleStore:
         stopped = code == AT_EVENT
         for k in np.flatnonzero(stopped).tolist():
             self._end(int(members[k]), f"event {self._traced.events[event[k]].name!r} ended the run at t = {t[k]:.10g} s")
-        for end in np.unique(t[~stopped]).tolist():  # of all members, or nearly
-            self._end(members[~stopped & (t == end)], Status.REACHED.sentence(t=end))
+        members, t = members[~stopped], t[~stopped]
+        for end in t[:1].tolist() if np.all(t == t[:1]) else np.unique(t).tolist():  # of millions, sorting takes long
+            self._end(span_of(members[t == end]), Status.REACHED.sentence(t=end))
 
     def _put_final(self, members: Ints | slice, y: Floats, at_end: Floats) -> None:
         """Store the final coordinates: free ones from the state, prescribed ones from the observed row at the end."""
@@ -174,11 +175,17 @@ class EnsembleStore:
 
     def dataset(self, interrupted: bool) -> xr.Dataset:
         """All kept results with names and units; rows of members that did not run are nan."""
+        import xarray as xr
+
         from pliant.results.runs_dataset import RunsDataset
+
+        def sentences(each: NDArray[Any], meaning: str) -> xr.Variable:
+            """Without a look at every one for dates, which takes longer than a GPU's run."""
+            return xr.Variable("member", each, {"long_name": meaning}, fastpath=True)
 
         variables: dict[str, Any] = {
             "ok": ("member", self.ok, {"long_name": "whether the member ran to its end"}),
-            "message": ("member", self.message, {"long_name": "how it ended"}),
+            "message": sentences(self.message, "how it ended"),
             "t_end": ("member", self.t_end, {"units": "s"}),
             "steps": ("member", self.steps, {"units": "1"}),
         }
@@ -195,12 +202,8 @@ class EnsembleStore:
         for name, values in self.ledger.items():
             variables[name] = ("member", values, {"units": "J"})
         if WARNINGS in self._kept.words:
-            sentences = np.array(["\n".join(own) for own in self.warnings], dtype=object)
-            variables["warnings"] = (
-                "member",
-                sentences,
-                {"long_name": "warnings to read before trusting the numbers, one per line"},
-            )
+            every = np.array(["\n".join(own) for own in self.warnings], dtype=object)
+            variables["warnings"] = sentences(every, "warnings to read before trusting the numbers, one per line")
         if RECORDS in self._kept.words:
             variables |= self._record_variables()
         for name, values in self._plan.parameters.items():
@@ -217,7 +220,8 @@ class EnsembleStore:
         return " or ".join(dict.fromkeys({"touches": "1", **columns_in(*kind)}[name] for kind in kinds))
 
     def _coordinates(self, variables: dict[str, Any]) -> dict[str, Any]:
-        used = {d for value in variables.values() for d in ((value[0],) if isinstance(value[0], str) else value[0])}
+        dims = (getattr(value, "dims", None) or value[0] for value in variables.values())
+        used = {d for own in dims for d in ((own,) if isinstance(own, str) else own)}
         labels = {**self._traced.columns, "axis": AXES, "quaternion": QUATERNION}
         known = {name: list(labels[name]) for name in labels if name in used}
         times = {"time": ("time", self._kept.times, {"units": "s"})} if "time" in used else {}
