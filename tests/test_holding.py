@@ -61,6 +61,27 @@ def test_a_block_holds_on_a_slope_below_the_angle_of_friction(corners: int, band
     assert run.ledger.balance_error_max < 1e-9
 
 
+@pytest.mark.parametrize("side", [4, pytest.param(10, marks=pytest.mark.slow)])
+def test_a_block_holds_on_many_more_points_than_it_has_motions(side: int) -> None:
+    """It settles and stays; all points together carry the weight along the slope, each in proportion to its normal force."""
+    law = pl.Karnopp(mu_static=0.5, mu_kinetic=0.4, band=1e-2)
+    system = pl.System("block", gravity=(G * math.sin(SLOPE), 0, -G * math.cos(SLOPE)))
+    squares = np.array([WIDTH**2, DEPTH**2, HEIGHT**2])
+    depth = (MASS * G * math.cos(SLOPE) / (side**2 * STIFFNESS)) ** (2 / 3)
+    body = system.add("block", pl.RigidBody(mass=MASS, inertia=tuple(MASS / 12 * (squares.sum() - squares))),
+                      joint=pl.Free(position=(0, 0, HEIGHT / 2 - depth)))  # fmt: skip
+    points = [body.at((x, y, -HEIGHT / 2)) for x in np.linspace(-WIDTH / 2, WIDTH / 2, side)
+              for y in np.linspace(-DEPTH / 2, DEPTH / 2, side)]  # fmt: skip
+    system.contact(points=points, against=pl.Plane(normal=(0, 0, 1)), normal=PRESS, friction=law, name="floor")
+    run = pl.simulate(system, 0.2, save=0.01)
+    assert run.ok and run.ledger.relative_error_max < 1e-8
+    friction, normal = run.values["friction_force"][-1, :, 0], run.values["normal_force"][-1]
+    assert friction.sum() == pytest.approx(-MASS * G * math.sin(SLOPE), rel=1e-3)
+    assert friction / normal == pytest.approx(-math.tan(SLOPE), rel=1e-3)
+    assert np.ptp(run["block.x"][-5:]) < 1e-7 and abs(run["block.x"][-1]) < 1e-4
+    assert len(run.warnings) <= 6  # not one for each point
+
+
 @pytest.mark.parametrize("band", BANDS)
 @pytest.mark.parametrize("corners", [2, 4])
 def test_a_block_slides_down_a_slope_above_the_angle_of_friction(corners: int, band: float) -> None:

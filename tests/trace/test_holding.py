@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from pliant.codegen.tracer import Tracer
+from pliant.trace import holding
 from pliant.trace.holding import Rubber, settle
 
 ROUND_OFF = 1e-13  # of a load, of some ten operations in every Newton step
@@ -84,3 +85,18 @@ def test_a_load_that_passes_zero_is_sure_whatever_round_off_of_the_others_is_in_
         pin, _ = solved([0.6 * pressed, 0.8 * pressed], [reach[1][1:], reach[2][1:]], [0.0], ([2],))
         loads, surety = solved([2e-9 - 0.1 * pin[0], 0.6 * pressed, 0.8 * pressed], reach, [0.0, 0.0], parts)
         assert 0.0 < loads[0] < 1e-8 and loads[1] == pytest.approx(pin[0], rel=1e-9) and surety > 0.5
+
+
+@pytest.mark.parametrize("rank", [6, 4])
+def test_sharing_by_rates_is_sharing_by_forces(rank: int) -> None:
+    """Twelve contacts that move six rates, of which the forces may give only four: the same least sum of squares."""
+    rng = np.random.default_rng(rank)
+    gives = rng.normal(size=(12, rank)) @ rng.normal(size=(rank, 6))
+    moves, asked = rng.normal(size=(12, 6)), rng.normal(size=12)
+    rows = [dict(enumerate(row)) for row in moves]
+    forces = [dict(enumerate(own)) for own in gives]
+    by_rates, by_forces = (np.array(solve(rows, forces)(asked)) for solve in (holding._of_rates, holding._of_forces))
+    left, sizes, right = np.linalg.svd(moves @ gives.T)
+    missed = holding.HOLD_CREEP**2 / (sizes**2 + holding.HOLD_CREEP**2)
+    least = right.T @ (np.where(sizes > 1e-9, (1 - missed**2) / np.maximum(sizes, 1e-9), 0.0) * (left.T @ asked))  # refined once
+    assert by_rates == pytest.approx(least, abs=1e-6) and by_forces == pytest.approx(least, abs=1e-6)

@@ -11,8 +11,9 @@ per joint for its normal load N, solved by Newton's method with a fixed number o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import casadi as ca
 
@@ -40,6 +41,7 @@ HARDLY = 1e-6
 UNHELD = 1e-3  # of the required acceleration: a joint counts as held when it misses by less than this
 AT_REST = 1e-9  # m/s^2: added to that bound
 SMALLEST_FORCE = 1e-30  # N: replaces a strength of zero
+DEPENDENT = 1e-7  # of a length: what forces give a rate beyond what they give others, if less, is round-off
 NEWTON_STEPS = 6  # for the loads of joints: quadratic, and from one side (see `_loads`)
 UNSOLVED = 1e-9  # of a joint's load: the residual that these steps may leave in its equation
 HARDLY_LOADED = 1e-3  # of all loads: a smaller one, as where it reverses, is no measure of that, being round-off of the others
@@ -92,31 +94,30 @@ def settle(
 ) -> Settled:
     """Solve for all unknown friction; `column` holds its symbols, and state and rates include time."""
     slips = [s for holder in holders for s in holder.slip]
-    parts = [part for rubber in rubbers for part in rubber.pressing]
-    entries = tracer.directional(slips, state, tracer.column(rates)) if slips else []
-    entries += [p for part in parts for p in part]
-    at_zero, slopes = _affine(tracer, entries, column)
-    n = len(slips)
+    parts = [p for rubber in rubbers for part in rubber.pressing for p in part]
+    none, n = tracer.column([0.0] * column.numel()), len(slips)
     own = [k for holder in holders for k in holder.unknowns]
     # columns: x of sticking contacts and joints, then phi of joints with friction
-    columns = [[row[k] for k in own] for row in slopes]
-    sliding = [[total(row[k] * d for k, d in zip(r.unknowns, r.direction, strict=True)) for r in rubbers] for row in slopes]
+    free = tracer.substitute(tracer.directional(slips, state, tracer.column(rates)), column, none) if slips else []
+    response = Response.of(tracer, slips, state, rates, column, own)
+    sliding = [response.slips({k: d for k, d in zip(r.unknowns, r.direction, strict=True)}) for r in rubbers]
+    base, columns, beside = _affine(tracer, parts, column, own, rubbers)
     extra = [x for holder in holders for x in holder.extra or (0.0,) * len(holder.slip)]
-    asked = [-s / STICK_TIME - more - b for s, more, b in zip(slips, extra, at_zero[:n], strict=True)]
-    rights = [asked, *([-sliding[i][e] for i in range(n)] for e in range(len(rubbers)))]
-    holders = _strong(holders, rubbers, at_zero[n:])
-    shared = _shared(columns[:n], holders, rights) if n else [[] for _ in rights]
-    base = [p + total(columns[n + k][j] * shared[0][j] for j in range(n)) for k, p in enumerate(at_zero[n:])]
-    reach = [[sliding[n + k][e] + total(columns[n + k][j] * shared[1 + e][j] for j in range(n)) for e in range(len(rubbers))]
+    asked = [-s / STICK_TIME - more - b for s, more, b in zip(slips, extra, free, strict=True)]
+    rights = [asked, *([-x for x in rubbed] for rubbed in sliding)]
+    holders = _strong(holders, rubbers, base)
+    shared = _shared(response, holders, rights) if n else [[] for _ in rights]
+    base = [p + total(columns[k][j] * shared[0][j] for j in range(n)) for k, p in enumerate(base)]
+    reach = [[beside[k][e] + total(columns[k][j] * shared[1 + e][j] for j in range(n)) for e in range(len(rubbers))]
              for k in range(len(base))]  # fmt: skip
     loads, surety = _loads(tracer, rubbers, base, reach)
     sizes = [rubber.size(load) for rubber, load in zip(rubbers, loads, strict=True)]
     held = [total([shared[0][j], *(shared[1 + e][j] * size for e, size in enumerate(sizes))]) for j in range(n)]
-    wanted = [a - total(sliding[i][e] * size for e, size in enumerate(sizes)) for i, a in enumerate(asked)]
+    wanted = [a - total(sliding[e][i] * size for e, size in enumerate(sizes)) for i, a in enumerate(asked)]
     sticks = [holder.sticks for holder in holders for _ in holder.slip]
     active = [where(stick > 0.5, h, 0.0) for stick, h in zip(sticks, held, strict=True)]
-    left = [w - total(columns[i][j] * active[j] for j in range(n)) for i, w in enumerate(wanted)]
-    own_share = [gap + columns[i][i] * held[i] for i, gap in enumerate(left)]
+    left = [w - given for w, given in zip(wanted, response.slips(dict(zip(own, active, strict=True))), strict=True)]
+    own_share = [gap + response.diagonal[i] * held[i] for i, gap in enumerate(left)]
     reached = [where(absolute(gap) > UNHELD * absolute(w) + AT_REST, 0.0, 1.0) for gap, w in zip(left, wanted, strict=True)]
     forces = _collected(column.numel(), holders, rubbers, held, sizes)
     return Settled(forces, loads, surety, _by_holder(holders, held), _by_holder(holders, own_share),
@@ -162,12 +163,16 @@ def _strong(holders: Sequence[Holder], rubbers: Sequence[Rubber], pressing: Sequ
     return strong
 
 
-def _affine(tracer: Tracer, entries: Sequence[Scalar], column: ca.SX) -> tuple[list[Scalar], list[list[Scalar]]]:
-    """For entries that are affine in the unknowns: their values at zero unknowns, and their slopes."""
+def _affine(
+    tracer: Tracer, entries: Sequence[Scalar], column: ca.SX, own: Sequence[int], rubbers: Sequence[Rubber]
+) -> tuple[list[Scalar], list[list[Scalar]], list[list[Scalar]]]:
+    """For entries that are affine in the unknowns: their values at zero unknowns, their slopes by x, and by phi."""
+    if not entries:
+        return [], [], []
     none = tracer.column([0.0] * column.numel())
-    rows = tracer.jacobian(entries, column)
-    at_zero = tracer.substitute(entries, column, none)
-    return at_zero, [tracer.substitute(row, column, none) for row in rows]
+    slopes = [tracer.substitute(row, column, none) for row in tracer.jacobian(entries, column)]
+    by_size = [[total(row[k] * d for k, d in zip(r.unknowns, r.direction, strict=True)) for r in rubbers] for row in slopes]
+    return tracer.substitute(entries, column, none), [[row[k] for k in own] for row in slopes], by_size
 
 
 def margin(forces: Sequence[Scalar], strength: Scalar) -> Scalar:
@@ -178,9 +183,52 @@ def margin(forces: Sequence[Scalar], strength: Scalar) -> Scalar:
 # ---- sticking contacts and joints
 
 
-def _shared(
-    response: Sequence[Sequence[Scalar]], holders: Sequence[Holder], rights: Sequence[Sequence[Scalar]]
-) -> list[list[Scalar]]:
+@dataclass(frozen=True)
+class Response:
+    """slip' = ... + J G f: unknown forces f give rates of the state, and these the slips. D = J G has no more ranks than rates.
+
+    So the corners of a block, or a hundred points under it, cost what six rates cost, not what a matrix of their own would.
+    """
+
+    moves: list[dict[int, Scalar]]  # J by slip, then by rate
+    gives: list[dict[int, Scalar]]  # G by unknown, then by rate
+    own: Sequence[int]  # the unknown that acts along each slip
+
+    @staticmethod
+    def of(
+        tracer: Tracer, slips: Sequence[Scalar], state: ca.SX, rates: Sequence[Scalar], column: ca.SX, own: Sequence[int]
+    ) -> Response:
+        if not slips:
+            return Response([], [{} for _ in range(column.numel())], own)
+        moves, gives = tracer.sparse_jacobian(slips, state), [dict[int, Scalar]() for _ in range(column.numel())]
+        none = tracer.column([0.0] * column.numel())
+        for k in sorted({k for row in moves for k in row}):
+            slopes = tracer.sparse_jacobian([rates[k]], column)[0]
+            for unknown, slope in zip(slopes, tracer.substitute([*slopes.values()], column, none), strict=True) if slopes else ():
+                gives[unknown][k] = slope
+        answering = {k for given in gives for k in given}
+        return Response([{k: x for k, x in row.items() if k in answering} for row in moves], gives, own)
+
+    def slips(self, forces: Mapping[int, Scalar]) -> list[Scalar]:
+        """The changes of slip' by forces, which are given by unknown."""
+        given: dict[int, list[Scalar]] = {}
+        for unknown, force in forces.items():
+            for k, x in self.gives[unknown].items():
+                given.setdefault(k, []).append(x * force)
+        changes = {k: total(each) for k, each in given.items()}
+        return [total(x * changes[k] for k, x in row.items() if k in changes) for row in self.moves]
+
+    @cached_property
+    def diagonal(self) -> list[Scalar]:
+        """Of D: of each slip by the force along it."""
+        return [_product(row, self.gives[k]) for row, k in zip(self.moves, self.own, strict=True)]
+
+
+def _product(a: Mapping[int, Scalar], b: Mapping[int, Scalar]) -> Scalar:
+    return total(x * b[k] for k, x in a.items() if k in b)
+
+
+def _shared(response: Response, holders: Sequence[Holder], rights: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
     """For each right-hand side h = W x, W^2 = strength times the total strength; x minimises |D W x - asked|^2 + eps^2 |x|^2.
 
     The solution is unique however many hold the same motion. It is refined once with its residual: iterated Tikhonov regularisation
@@ -190,39 +238,126 @@ def _shared(
     scaled = [holder.is_joint or holder.rigid for holder in holders for _ in holder.slip]
     strengths = [holder.strength for holder in holders for _ in holder.slip]
     for i in [i for i, holder in enumerate(holder for holder in holders for _ in holder.slip) if holder.rigid]:
-        strengths[i] = JOINT_HOLD / maximum(absolute(response[i][i]), SMALLEST_FORCE)
+        strengths[i] = JOINT_HOLD / maximum(absolute(where(sticks[i] > 0.5, response.diagonal[i], 0.0)), SMALLEST_FORCE)
     strengths = [where(stick > 0.5, strength, 0.0) for stick, strength in zip(sticks, strengths, strict=True)]
-    count = range(len(sticks))
-    response = [[where(sticks[i] > 0.5, x, 0.0) for x in row] for i, row in enumerate(response)]
+    count, gives = range(len(sticks)), [response.gives[k] for k in response.own]
     # Total strength of those that act on the same slip; unrelated ones must not set its scale.
-    everything = [total(strengths[j] for j in count if not is_zero(response[i][j])) for i in count]
+    everything = _totals(response.moves, gives, strengths)
     weights = [sqrt(maximum(s * every, SMALLEST_FORCE**2)) for s, every in zip(strengths, everything, strict=True)]
-    reach = [[response[i][j] * weights[j] for j in count] for i in count]
+    rows = [{k: where(sticks[i] > 0.5, x, 0.0) for k, x in response.moves[i].items()} for i in count]
+    forces = [{k: weights[j] * x for k, x in gives[j].items()} for j in count]
+    diagonal = [_product(rows[i], forces[i]) for i in count]
     # |a| without its corner, where steps with derivatives would be cut for nothing: this bound hardly ever decides
     least = [maximum(HARDLY * sqrt(a * a + SMALLEST_FORCE**2), SMALLEST_FORCE**2) for a in rights[0]]
-    scales = [JOINT_HOLD / maximum(absolute(reach[i][i]), least[i]) if scaled[i] else _heard(reach[i][i], any(scaled))
+    scales = [JOINT_HOLD / maximum(absolute(diagonal[i]), least[i]) if scaled[i] else _heard(diagonal[i], any(scaled))
               for i in count]  # fmt: skip
-    reach = [[x if is_zero(x) else x * scales[i] for x in row] for i, row in enumerate(reach)]
+    rows = [{k: x * scales[i] for k, x in row.items()} for i, row in enumerate(rows)]
+    solve = _of_rates(rows, forces) if len({k for row in rows for k in row}) < len(rows) else _of_forces(rows, forces)
+    found = [solve([a * scale for a, scale in zip(right, scales, strict=True)]) for right in rights]
+    return [[w * x for w, x in zip(weights, each, strict=True)] for each in found]
+
+
+def _totals(
+    moves: Sequence[Mapping[int, Scalar]], gives: Sequence[Mapping[int, Scalar]], strengths: Sequence[Scalar]
+) -> list[Scalar]:
+    """For each slip, the sum of the strengths that act on it, each sum made once."""
+    sums: dict[frozenset[int], Scalar] = {}
+    for row in moves:
+        if frozenset(row) not in sums:
+            sums[frozenset(row)] = total(s for s, own in zip(strengths, gives, strict=True) if not own.keys().isdisjoint(row))
+    return [sums[frozenset(row)] for row in moves]
+
+
+Solve = Callable[[Sequence[Scalar]], list[Scalar]]
+
+
+def _of_forces(rows: Sequence[Mapping[int, Scalar]], forces: Sequence[Mapping[int, Scalar]]) -> Solve:
+    """x of (R^T R + eps^2) x = R^T a, R = rows forces: one equation for each force."""
+    count = range(len(rows))
+    reach = [[_product(row, own) for own in forces] for row in rows]
     matrix = [[total(reach[k][i] * reach[k][j] for k in count) for j in count] for i in count]
     for i in count:
         matrix[i][i] = matrix[i][i] + HOLD_CREEP**2
     factors = factorise(matrix)
-    return [_solved(factors, reach, weights, [a * scale for a, scale in zip(right, scales, strict=True)]) for right in rights]
+
+    def of(asked: Sequence[Scalar]) -> list[Scalar]:
+        return substitute(factors, [total(reach[k][i] * asked[k] for k in count) for i in count])
+
+    def solve(asked: Sequence[Scalar]) -> list[Scalar]:
+        x = of(asked)
+        more = of([asked[k] - total(reach[k][i] * x[i] for i in count) for k in count])
+        return [a + b for a, b in zip(x, more, strict=True)]
+
+    return solve
+
+
+def _of_rates(rows: Sequence[Mapping[int, Scalar]], forces: Sequence[Mapping[int, Scalar]]) -> Solve:
+    """The same x with one equation for each rate: forces = Q T, x = Q z, (T R^T R T^T + eps^2) z = T R^T a, R = rows."""
+    rates = sorted({k for row in rows for k in row})
+    basis, triangle = _orthogonal([{j: own[k] for j, own in enumerate(forces) if k in own} for k in rates])
+    count, squares = range(len(rates)), _squares(rows, rates)
+    matrix = _congruent(triangle, squares)
+    for i in count:
+        matrix[i][i] = matrix[i][i] + HOLD_CREEP**2
+    factors = factorise(matrix)
+
+    def of(asked: Sequence[Scalar]) -> list[Scalar]:
+        heard = [total(row[k] * a for row, a in zip(rows, asked, strict=True) if k in row) for k in rates]
+        z = substitute(factors, [_dot(own, heard) for own in triangle])
+        x: dict[int, list[Scalar]] = {}
+        for own, size in zip(basis, z, strict=True):
+            for j, q in own.items():
+                x.setdefault(j, []).append(q * size)
+        return [total(x.get(j, ())) for j in range(len(forces))]
+
+    def solve(asked: Sequence[Scalar]) -> list[Scalar]:
+        x = of(asked)
+        given = {k: total(own[k] * size for own, size in zip(forces, x, strict=True) if k in own) for k in rates}
+        more = of([a - total(b * given[k] for k, b in row.items()) for a, row in zip(asked, rows, strict=True)])
+        return [a + b for a, b in zip(x, more, strict=True)]
+
+    return solve
+
+
+def _orthogonal(columns: Sequence[Mapping[int, Scalar]]) -> tuple[list[dict[int, Scalar]], list[list[Scalar]]]:
+    """Columns = Q T by Gram and Schmidt, T given by rows; where a column depends on those before it, that of Q is zero."""
+    basis: list[dict[int, Scalar]] = []
+    triangle = [[0.0] * len(columns) for _ in columns]
+    for k, column in enumerate(columns):
+        left, whole = dict(column), _product(column, column)
+        for i, own in enumerate(basis):
+            triangle[i][k] = share = _product(own, left)
+            left = {j: left.get(j, 0.0) - share * own.get(j, 0.0) for j in left.keys() | own.keys()} if not is_zero(share) else left
+        square = _product(left, left)
+        free = where(square > DEPENDENT**2 * whole, 1.0, 0.0)
+        length = sqrt(maximum(square, SMALLEST_FORCE**2))
+        triangle[k][k] = free * length
+        basis.append({j: free * x / length for j, x in left.items()})
+    return basis, triangle
+
+
+def _congruent(triangle: Sequence[Sequence[Scalar]], squares: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
+    """T S T^T."""
+    half = [[_dot(own, row) for own in triangle] for row in squares]
+    count = range(len(squares))
+    return [[_dot(triangle[i], [row[j] for row in half]) for j in count] for i in count]
+
+
+def _dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+    return total(x * y for x, y in zip(a, b, strict=True) if not is_zero(x) and not is_zero(y))
+
+
+def _squares(rows: Sequence[Mapping[int, Scalar]], columns: Sequence[int]) -> list[list[Scalar]]:
+    """The products of all columns with each other."""
+    lower = [
+        [total(row[i] * row[j] for row in rows if i in row and j in row) for j in columns[: n + 1]] for n, i in enumerate(columns)
+    ]
+    return [[lower[max(i, j)][min(i, j)] for j in range(len(columns))] for i in range(len(columns))]
 
 
 def _heard(reach: Scalar, beside_joints: bool) -> Scalar:
     """The weight of a contact's slip; beside joints it vanishes for a hardly pressed contact, for which the joints would strain."""
     return reach * reach / (reach * reach + HOLD_CREEP**2) if beside_joints else 1.0
-
-
-def _solved(
-    factors: tuple[list[list[Scalar]], list[Scalar]], reach: list[list[Scalar]], weights: list[Scalar], asked: list[Scalar]
-) -> list[Scalar]:
-    count = range(len(asked))
-    x = substitute(factors, [total(reach[k][i] * asked[k] for k in count) for i in count])
-    left = [asked[k] - total(reach[k][i] * x[i] for i in count) for k in count]
-    more = substitute(factors, [total(reach[k][i] * left[k] for k in count) for i in count])
-    return [w * (a + b) for w, a, b in zip(weights, x, more, strict=True)]
 
 
 # ---- loads of joints
