@@ -21,6 +21,7 @@ Series = NDArray[np.float64]
 # of a step.
 GIVEN_SHARE = 1e-6
 GIVEN_ERRORS = 10.0
+NAMED = 3  # sources that gave energy and are named
 ROUND_OFF_HELD = 1e-12  # of the stored energy: the round-off of thousands of exact steps
 
 
@@ -43,13 +44,14 @@ class Extremes:
     jumps: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def violations(self, balance_error: float) -> tuple[str, ...]:
-        """A sentence for every source that released more energy than errors explain; balance_error: the largest, J."""
+        """The sources that released more energy than errors explain, most first, in sentences; balance_error: the largest, J."""
         allowed = float(max(GIVEN_SHARE * self.scale, GIVEN_ERRORS * balance_error, ROUND_OFF_HELD * self.size))
-        return tuple(
-            f"{name} must only take energy but gave {energy:.3g} J by t = {t:.6g} s; errors of the run explain {allowed:.2g} J"
-            for name, (energy, t) in self.given.items()
-            if energy > allowed
-        )
+        gave = sorted(((energy, name, t) for name, (energy, t) in self.given.items() if energy > allowed), reverse=True)
+        told = [f"{name} must only take energy but gave {energy:.3g} J by t = {t:.6g} s; errors of the run explain {allowed:.2g} J"
+                for energy, name, t in gave[:NAMED]]  # fmt: skip
+        if len(gave) > NAMED:
+            told.append(f"{len(gave) - NAMED} more sources that must only take energy gave some, each less than those named")
+        return tuple(told)
 
     def to_json(self) -> str:
         """As text."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -49,14 +50,15 @@ def deep_start(evidence: Evidence) -> Iterator[str]:
 
 def restitution(evidence: Evidence) -> Iterator[str]:
     """Warn of a law in use that does not deliver the requested restitution."""
-    for pair in _touched(evidence):
-        law = pair.normal
+    for law, pairs in _by_law(_touched(evidence)).items():
         if not isinstance(law, HysteresisLaw):
             continue
-        yield from _slow(pair, law, evidence)
+        for pair in pairs:
+            yield from _slow(pair, law, evidence)
         if abs(law.delivered - law.asked) > OFF:
+            more = f" and {len(pairs) - 1} more" if len(pairs) > 1 else ""
             yield (
-                f"contact {pair.name!r}: {type(law).__name__} with a requested restitution of {law.asked:g} delivers "
+                f"contact {pairs[0].name!r}{more}: {type(law).__name__} with a requested restitution of {law.asked:g} delivers "
                 f"{law.delivered:.3f} between free bodies, a difference of more than {OFF:g}; it was derived for other values (see "
                 "its description), and pl.Exact delivers the requested one"
             )
@@ -114,17 +116,19 @@ def let_go_by_steps(evidence: Evidence) -> Iterator[str]:
 
 def indentation(evidence: Evidence) -> Iterator[str]:
     """Warn of round bodies with an overlap beyond the range of Hertz's theory."""
-    for pair in _touched(evidence):
-        law, radius = pair.normal, _radius(pair)
-        if not isinstance(law, PowerLaw) or law.exponent != HERTZ or radius <= 0.0:
+    for law, pairs in _by_law(_touched(evidence)).items():
+        if not isinstance(law, PowerLaw) or law.exponent != HERTZ:
             continue
-        hardest = max(evidence.contacts.of(pair.name), key=lambda touch: touch.peak_force)
-        depth = _deepest(law, hardest)
-        if depth > SHALLOW * radius:
-            when = "" if math.isnan(hardest.peak_time) else f" at t = {hardest.peak_time:.6g} s"
+        depths = {pair.name: _deepest(law, _hardest(evidence, pair)) for pair in pairs if _radius(pair) > 0.0}
+        deep = [pair for pair in pairs if depths.get(pair.name, 0.0) > SHALLOW * _radius(pair)]
+        if deep:
+            pair = max(deep, key=lambda one: depths[one.name] / _radius(one))
+            depth, radius, touch = depths[pair.name], _radius(pair), _hardest(evidence, pair)
+            when = "" if math.isnan(touch.peak_time) else f" at t = {touch.peak_time:.6g} s"
+            more = f" ({len(deep) - 1} more with this law less far)" if len(deep) > 1 else ""
             yield (
-                f"contact {pair.name!r} is pressed about {depth:.3g} m deep{when}, {depth / radius:.2g} "
-                f"of the radius of {radius:.3g} m; Hertz's law is valid up to about {SHALLOW:g} of it, so the stiffness is too low"
+                f"contact {pair.name!r} is pressed about {depth:.3g} m deep{when}, {depth / radius:.2g} of the radius of "
+                f"{radius:.3g} m{more}; Hertz's law is valid up to about {SHALLOW:g} of it, so the stiffness is too low"
             )
 
 
@@ -134,7 +138,7 @@ def journals(evidence: Evidence) -> Iterator[str]:
         law = pair.normal
         if not isinstance(law, JournalLaw):
             continue
-        hardest = max(evidence.contacts.of(pair.name), key=lambda touch: touch.peak_force)
+        hardest = _hardest(evidence, pair)
         most = float(law.elastic(law.deepest))
         if hardest.peak_force > most:
             yield (
@@ -217,6 +221,18 @@ def _deepest(law: PowerLaw, touch: ContactRecord) -> float:
     left = np.append(np.cumsum((slope[1:] + slope[:-1])[::-1])[::-1], 0.0)  # grows with x^(n + 1)
     over = np.max((left / left[0]) ** (law.exponent / (law.exponent + 1.0)) * (1.0 + c * v))
     return float((touch.peak_force / (law.stiffness * over)) ** (1.0 / law.exponent))
+
+
+def _hardest(evidence: Evidence, pair: Pair) -> ContactRecord:
+    return max(evidence.contacts.of(pair.name), key=lambda touch: touch.peak_force)
+
+
+def _by_law(pairs: Iterable[Pair]) -> dict[Any, list[Pair]]:
+    """The pairs of each law: a hundred points with one law are one sentence."""
+    groups: dict[Any, list[Pair]] = {}
+    for pair in pairs:
+        groups.setdefault(pair.normal, []).append(pair)
+    return groups
 
 
 def _touched(evidence: Evidence) -> list[Pair]:
