@@ -179,13 +179,11 @@ def _link(node: Node, joint: Joint, on: Frame, q: Sequence[float], v: Sequence[f
 
 def _check_inertia(system: System) -> None:
     """Raise an error for a floating body that can move in some way without inertia."""
-    tree = build_tree(system)
-    mass = np.array(gibbs_appell.mass_matrix(tree, tree.start), dtype=np.float64)
-    first = 0
-    for node in tree.nodes:
-        count = len(node.link.rates)
-        own = mass[first : first + count, first : first + count]
-        first += count
+    for link in system.links.values():  # one by one: a mechanism of many bodies has a large mass matrix, which is zero between them
+        alone = System(link.name, system.gravity)
+        alone.links[link.name] = link
+        tree = build_tree(alone)
+        own = np.array(gibbs_appell.mass_matrix(tree, tree.start), dtype=np.float64)
         size = np.sqrt(np.maximum(np.diag(own), 0.0))
         scaled = own / np.outer(size, size) if np.all(size > 0.0) else np.zeros((1, 1))
         if np.min(np.linalg.eigvalsh(scaled)) <= NO_INERTIA:
@@ -193,7 +191,7 @@ def _check_inertia(system: System) -> None:
                 "must resist every motion of the body where it floats (formulation 'augmented'), as a point mass, a thin rod in "
                 "space or the sleeve of a telescopic link does not"
             )
-            raise ModelError.of(f"body {node.name!r}", "inertia", rule, type(node.link.body).__name__)
+            raise ModelError.of(f"body {link.name!r}", "inertia", rule, type(link.body).__name__)
 
 
 # ---- joints
