@@ -613,7 +613,7 @@ def _window_equation(count: int, t: float) -> float:
     return math.cos(found.y[0, -1])
 
 
-for _count in (10, 40):
+for _count in (10, 40, 100, 400):
     row(f"windows-{_count}", "Rigid mechanisms", f"{_count} four-bar linkages in a row: x of B0 after 1 s", "m",
         "IFToMM benchmark A02, the equation of its one degree of freedom", 1e-8)(
         lambda count=_count: (_windows(count, 1.0), _window_equation(count, 1.0)))  # fmt: skip

@@ -11,7 +11,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from pliant.dynamics.algebra import Scalar, is_zero
+
+FEW = 50  # rows: of fewer, rotations are as fast as reflections
+FILLED = 0.1  # of all entries of a matrix: with more of them, elimination leaves nothing sparse
 
 Row = dict[int, Scalar]
 
@@ -114,7 +119,7 @@ class LeastChange:
     """R of A^T = Q R without dependent columns; solves A x = b for the x of minimum norm (numbers only)."""
 
     rows: tuple[dict[int, float], ...]  # A
-    triangle: dict[int, dict[int, float]]  # rows of R, by the corresponding row of A
+    triangle: dict[int, dict[int, float]]  # rows of R, by the corresponding row of A, in the order of elimination
     left: dict[int, float]  # for each row left out: norm of the part that the others do not imply
 
     @property
@@ -134,7 +139,7 @@ class LeastChange:
         return x
 
     def _semi_normal(self, right: Sequence[float]) -> dict[int, float]:
-        names = self.independent
+        names = list(self.triangle)
         y = {i: right[i] for i in names}
         for i in names:  # R^T y = b
             y[i] /= self.triangle[i][i]
@@ -152,12 +157,51 @@ def least_change(rows: Sequence[Mapping[int, float]], count: int, negligible: Se
 
     negligible: a row counts as implied by the earlier ones if no more than this is left of it.
     """
+    held = tuple(dict(row) for row in rows)
+    if len(rows) < FEW:
+        return _in_order(held, count, negligible, range(len(rows)), filled=False)
+    if sum(map(len, rows)) > FILLED * len(rows) * count:
+        return _in_order(held, count, negligible, range(len(rows)), filled=True)
+    # the order of least fill tells which rows are implied only if none is; otherwise the first ones are to be kept
+    sparse = _in_order(held, count, negligible, _least_fill(held, count), filled=False)
+    return _in_order(held, count, negligible, range(len(rows)), filled=True) if sparse.left else sparse
+
+
+def _in_order(
+    rows: tuple[dict[int, float], ...], count: int, negligible: Sequence[float], order: Sequence[int], filled: bool
+) -> LeastChange:
+    """QR with the rows of A taken in this order."""
+    ordered = [rows[i] for i in order]
+    triangle = _reflected(ordered, count) if filled else _rotated(ordered, count)
+    kept, left = _without_dependent(triangle, [negligible[i] for i in order])
+    named = {order[i]: {order[j]: r for j, r in row.items()} for i, row in kept.items()}
+    return LeastChange(rows, named, {order[i]: left.get(i, 0.0) for i in range(len(rows)) if i not in kept})
+
+
+def _least_fill(rows: Sequence[Mapping[int, float]], count: int) -> tuple[int, ...]:
+    """An order of rows in which R of A^T, the factor of A A^T, stays sparse: that of least degree."""
+    pattern: list[Row] = [{i: 2.0 * len(rows)} for i in range(len(rows))]  # a dominant diagonal: no pivot vanishes
+    for column in transposed(rows, count):
+        for i in column:
+            pattern[i].update((j, 1.0) for j in column if j != i)
+    return factorise(pattern).order
+
+
+def _rotated(rows: Sequence[Mapping[int, float]], count: int) -> dict[int, dict[int, float]]:
+    """R of A^T by rotations."""
     triangle: dict[int, dict[int, float]] = {}
-    for coordinate in transposed(rows, count):
-        _rotate_in({i: float(x) for i, x in coordinate.items() if x != 0.0}, triangle)
-    kept, left = _without_dependent(triangle, negligible)
-    implied = {i: left.get(i, 0.0) for i in range(len(rows)) if i not in kept}
-    return LeastChange(tuple(dict(row) for row in rows), kept, implied)
+    columns = [{i: float(x) for i, x in column.items() if x != 0.0} for column in transposed(rows, count)]
+    for column in columns if len(rows) < FEW else sorted(filter(None, columns), key=min):
+        _rotate_in(column, triangle)
+    return triangle
+
+
+def _reflected(rows: Sequence[Mapping[int, float]], count: int) -> dict[int, dict[int, float]]:
+    """R of A^T by Householder's reflections: of a matrix that is not sparse, rotations one by one take minutes."""
+    columns = np.zeros((count, len(rows)))
+    for i, row in enumerate(rows):
+        columns[list(row), i] = list(row.values())
+    return {j: dict(enumerate(row[j:].tolist(), j)) for j, row in enumerate(np.linalg.qr(columns, mode="r"))}
 
 
 def _rotate_in(row: dict[int, float], triangle: dict[int, dict[int, float]]) -> None:

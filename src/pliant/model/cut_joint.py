@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
+from pliant.model.closure import (
+    Closure,
+    CylindricalClosure,
+    PlanarClosure,
+    PrismaticClosure,
+    RevoluteClosure,
+    SphericalClosure,
+    UniversalClosure,
+    WeldClosure,
+)
 from pliant.model.frame import Frame
-from pliant.model.joint import Joint
+from pliant.model.joint import Cylindrical, Free, Joint, Planar, Prismatic, Revolute, Spherical, Universal, Weld
 
 
 @dataclass(frozen=True)
@@ -30,3 +42,16 @@ class CutJoint:
     def rates(self) -> tuple[str, ...]:
         """Names of the joint's rates."""
         return tuple(f"{self.name}.{name}" for motion in self.joint.motions for name in motion.rates)
+
+
+# The closure that constrains the two frames of a joint as the joint does; None for a joint that constrains nothing.
+HELD_BY: dict[type[Joint], Callable[[Any, str, Frame, Frame], Closure | None]] = {
+    Weld: lambda joint, *held: WeldClosure(*held),
+    Revolute: lambda joint, *held: RevoluteClosure(*held, axis=joint.axis),
+    Prismatic: lambda joint, *held: PrismaticClosure(*held, axis=joint.axis),
+    Cylindrical: lambda joint, *held: CylindricalClosure(*held, axis=joint.axis),
+    Universal: lambda joint, *held: UniversalClosure(*held, axis=joint.axes[0], other_axis=joint.axes[1]),
+    Spherical: lambda joint, *held: SphericalClosure(*held),
+    Planar: lambda joint, *held: PlanarClosure(*held),
+    Free: lambda joint, *held: None,
+}

@@ -16,34 +16,12 @@ from pliant.dynamics.kinematics import Pose, Twist, poses, twists
 from pliant.dynamics.rotation import quaternion_of
 from pliant.dynamics.tree import Node, Tree, build_tree
 from pliant.errors import ModelError
-from pliant.model.closure import (
-    Closure,
-    CylindricalClosure,
-    FormulaClosure,
-    PlanarClosure,
-    PrescribedClosure,
-    PrismaticClosure,
-    RevoluteClosure,
-    SphericalClosure,
-    UniversalClosure,
-    WeldClosure,
-)
+from pliant.model.closure import Closure, FormulaClosure, PrescribedClosure
 from pliant.model.coordinate_pair import refuse_coordinate_pairs
-from pliant.model.cut_joint import CutJoint
+from pliant.model.cut_joint import HELD_BY, CutJoint
 from pliant.model.force import Drive
 from pliant.model.frame import GROUND, Frame
-from pliant.model.joint import (
-    ROTATION,
-    Cylindrical,
-    Free,
-    Joint,
-    Planar,
-    Prismatic,
-    Revolute,
-    Spherical,
-    Universal,
-    Weld,
-)
+from pliant.model.joint import ROTATION, Free, Joint, Planar
 from pliant.model.sensor import Encoder
 from pliant.model.signal import Formula, Signal
 from pliant.model.system import Link, System
@@ -179,13 +157,11 @@ def _link(node: Node, joint: Joint, on: Frame, q: Sequence[float], v: Sequence[f
 
 def _check_inertia(system: System) -> None:
     """Raise an error for a floating body that can move in some way without inertia."""
-    tree = build_tree(system)
-    mass = np.array(gibbs_appell.mass_matrix(tree, tree.start), dtype=np.float64)
-    first = 0
-    for node in tree.nodes:
-        count = len(node.link.rates)
-        own = mass[first : first + count, first : first + count]
-        first += count
+    for link in system.links.values():  # one by one: a mechanism of many bodies has a large mass matrix, which is zero between them
+        alone = System(link.name, system.gravity)
+        alone.links[link.name] = link
+        tree = build_tree(alone)
+        own = np.array(gibbs_appell.mass_matrix(tree, tree.start), dtype=np.float64)
         size = np.sqrt(np.maximum(np.diag(own), 0.0))
         scaled = own / np.outer(size, size) if np.all(size > 0.0) else np.zeros((1, 1))
         if np.min(np.linalg.eigvalsh(scaled)) <= NO_INERTIA:
@@ -193,7 +169,7 @@ def _check_inertia(system: System) -> None:
                 "must resist every motion of the body where it floats (formulation 'augmented'), as a point mass, a thin rod in "
                 "space or the sleeve of a telescopic link does not"
             )
-            raise ModelError.of(f"body {node.name!r}", "inertia", rule, type(node.link.body).__name__)
+            raise ModelError.of(f"body {link.name!r}", "inertia", rule, type(link.body).__name__)
 
 
 # ---- joints
@@ -214,19 +190,6 @@ def _take_apart(system: System, node: Node, q: Sequence[float]) -> None:
     for label, motion in link.joint.prescribed.items():
         own = f"{node.name}.{label}"
         system.closures[own] = PrescribedClosure(own, f"{name}.{label}", None, motion=motion)
-
-
-# The closure that constrains the two frames of a joint as the joint does; None for a joint that constrains nothing.
-HELD_BY: dict[type[Joint], Callable[[Any, str, Frame, Frame], Closure | None]] = {
-    Weld: lambda joint, *held: WeldClosure(*held),
-    Revolute: lambda joint, *held: RevoluteClosure(*held, axis=joint.axis),
-    Prismatic: lambda joint, *held: PrismaticClosure(*held, axis=joint.axis),
-    Cylindrical: lambda joint, *held: CylindricalClosure(*held, axis=joint.axis),
-    Universal: lambda joint, *held: UniversalClosure(*held, axis=joint.axes[0], other_axis=joint.axes[1]),
-    Spherical: lambda joint, *held: SphericalClosure(*held),
-    Planar: lambda joint, *held: PlanarClosure(*held),
-    Free: lambda joint, *held: None,
-}
 
 
 # ---- formulas and controllers that read coordinates

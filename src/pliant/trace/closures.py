@@ -12,9 +12,7 @@ from pliant.codegen.tracer import Scalar, Tracer
 from pliant.dynamics.algebra import is_zero, total
 from pliant.dynamics.closures import ConstraintRows
 from pliant.dynamics.loads import AppliedForces
-from pliant.dynamics.retraction import retract
 from pliant.dynamics.sparse import Factor, Row, factorise, matvec, symmetric_product
-from pliant.dynamics.tree import Tree
 from pliant.model.closure import Closure
 from pliant.scalar import sqrt
 from pliant.trace.assembly import Assembly
@@ -177,17 +175,17 @@ def springs(found: ConstraintRows, closures: Sequence[Closure], applied: Applied
 
 @dataclass(frozen=True)
 class Solved:
-    """Accelerations with the loops closed, the multipliers, and the state put back on the constraints."""
+    """Accelerations with the loops closed, the multipliers, and the change that puts the state back on the constraints."""
 
     accelerations: list[Scalar]
     multipliers: list[Scalar]
-    q: list[Scalar]
-    v: list[Scalar]
+    shift: list[Scalar]  # of coordinates, along the rates
+    slow: list[Scalar]  # of rates
 
 
 def solve(
-    tracer: Tracer, tree: Tree, found: ConstraintRows, every: ConstraintRows, column: ca.SX, accelerations: Sequence[Scalar],
-    q: Sequence[Scalar], v: Sequence[Scalar], baumgarte: Scalar | None,
+    tracer: Tracer, found: ConstraintRows, every: ConstraintRows, column: ca.SX, accelerations: Sequence[Scalar],
+    baumgarte: Scalar | None,
 ) -> Solved:  # fmt: skip
     """Solves D lam = -(A a0 + gamma) with D = A M^-1 A^T, and takes one Newton step of projection with the same D.
 
@@ -205,8 +203,7 @@ def solve(
     # Every step projects again, so the residual that regularisation leaves needs no refinement.
     shift = matvec(response, factor.solve([-c for c in found.residual]))
     slow = matvec(response, factor.solve([-c for c in found.rate]))
-    speeds = [rate + more for rate, more in zip(v, slow, strict=True)]
-    return Solved(closed, multipliers, retract(tree, q, shift), speeds)
+    return Solved(closed, multipliers, shift, slow)
 
 
 def _response(tracer: Tracer, column: ca.SX, accelerations: Sequence[Scalar]) -> tuple[list[Row], list[Scalar]]:

@@ -7,7 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from pliant.codegen.llvm import compile_function
+from pliant.errors import ModelError
 from pliant.integrate.memory.constraint_kernel import ConstraintKernels
+from pliant.trace.apart import FEW_LOOPS
 from pliant.trace.assembly import BENDING
 from pliant.trace.traced_system import TracedSystem
 
@@ -15,6 +17,9 @@ from pliant.trace.traced_system import TracedSystem
 def constraint_kernels(traced: TracedSystem, cache: Path | None) -> ConstraintKernels | None:
     """Kernels of the exact loops; None if there are none. Joints are preferred as dependent coordinates, since modes are stiff."""
     if traced.partition is None:
+        if traced.held:
+            rule = f"must not be one that partitions coordinates if more than {FEW_LOOPS} loops hang on one tree in a plane, which are"
+            raise ModelError.of("simulate", "method", f"{rule} solved with joints taken apart", f"{traced.held} rows of loops")
         return None
     values, shift = (compile_function(function, cache=cache) for function in traced.partition)
     own = {k for node in traced.tree.nodes for k in node.own_v}

@@ -53,6 +53,7 @@ from pliant.model.signal import Formula, Prescribed
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
 from pliant.results.table import OBSERVED
+from pliant.trace.apart import Pieces, solve_apart, taken_apart
 from pliant.trace.assembly import Assembly, assemble
 from pliant.trace.closures import Closures, Solved, blended, chosen, motion_power, push, springs
 from pliant.trace.closures import solve as solve_closures
@@ -303,7 +304,7 @@ class Trace(Signals):
             near=self.near,
             partition=(
                 (self._function("constraints", constraints), self._function("shift", shifted, change_column))
-                if self.closures.hard.residual
+                if self.closures.hard.residual and self.pieces is None
                 else None
             ),
             rows=self.closures.names,
@@ -335,8 +336,9 @@ class Trace(Signals):
         bristles, self.contacts = self._contact_forces(self.applied)
         joint_bristles, self.rubbing = self._rub(self.applied)
         self.bristle_columns = (bristles, joint_bristles)
-        self.closures = self.close(self.applied)
-        self.forward, self.solved = self._solve_closures(self.closures, self._forward(self.applied))
+        self.pieces = self._pieces()
+        self.closures = self.close(self.applied, self.pieces)
+        self.forward, self.solved = self._solve_closures(self.closures)
         self.accelerated = True
 
     def _collect_rates(self) -> None:
@@ -501,8 +503,19 @@ class Trace(Signals):
         found += [self._formula_at(closure, self.q, self.v, 0.0) for closure in given]
         return [x for x in found if ca.depends_on(self.tracer.sx(x), self.t_column)]
 
-    def close(self, applied: AppliedForces) -> Closures:
-        """Residuals of all closures; multipliers act as symbols to be solved for, penalty springs act directly."""
+    def _pieces(self) -> Pieces | None:
+        """The tree with joints taken apart, if so many of its loops hang on one another that this costs less."""
+        exact = [c for c in self.system.closures.values() if c.by == "multipliers"]
+        start = self.known_start
+        if self.formulation != "articulated" or start is None or start.redundant:
+            return None
+        return taken_apart(self.tracer, self.tree, exact, self.q, self.v, self.bodies, self.moving, self._formula_at)
+
+    def close(self, applied: AppliedForces, pieces: Pieces | None = None) -> Closures:
+        """Residuals of all closures; multipliers act as symbols to be solved for, penalty springs act directly.
+
+        pieces: over whose rates rows of exact closures are taken, if joints of the tree are taken apart; nothing acts on the tree.
+        """
         exact = [c for c in self.system.closures.values() if c.by == "multipliers"]
         sprung = [c for c in self.system.closures.values() if c.by == "springs"]
         soft = self.rows_of(sprung)
@@ -512,13 +525,14 @@ class Trace(Signals):
             none = self.rows_of([])
             return Closures(exact, none, (), (), none, column, sprung, soft, stored, None)
         start = self.assemble() if self.known_start is None else self.known_start
-        found = self.rows_of(exact)
+        found = self.rows_of(exact, pieces)
         # with numbers as data, a row may look as if it moved that is zero for any numbers
         every = chosen(found, [k for k, at in enumerate(zip(found.owners, found.directions, strict=True)) if at in start.places])
         blend = start.blend or tuple(((k, 1.0),) for k in start.independent)
         hard = blended(every, blend) if start.blend else chosen(every, start.independent)
         column, multipliers = self.tracer.symbols("multiplier", len(hard.residual))
-        push(hard, multipliers, applied)
+        if pieces is None:
+            push(hard, multipliers, applied)
         return Closures(exact, every, start.independent, blend, hard, column, sprung, soft, stored, start)
 
     def start(self) -> tuple[list[float], list[float]]:
@@ -546,9 +560,11 @@ class Trace(Signals):
         """Present positions of the motions that closures follow."""
         return [[None if m is None else m[0] for m in motions] for motions in self._followed(closures)]
 
-    def rows_of(self, closures: Sequence[Closure]) -> ConstraintRows:
-        """Residuals of closures at the traced state, with their derivatives."""
-        return rows(self.tree, closures, self.q, self.v, self.tracer, self._followed(closures), self._formula_at)
+    def rows_of(self, closures: Sequence[Closure], pieces: Pieces | None = None) -> ConstraintRows:
+        """Residuals of closures at the traced state, with their derivatives; over the rates of the pieces, if there are any."""
+        state = (self.tree, self.q, self.v) if pieces is None else (pieces.tree, pieces.q, pieces.v)
+        tree, q, v = state
+        return rows(tree, closures, q, v, self.tracer, self._followed(closures), self._formula_at)
 
     def _formula_at(self, closure: FormulaClosure, q: Sequence[Scalar], v: Sequence[Scalar], late: Scalar) -> Scalar:
         """The formula of a closure at coordinates and rates, some time after the present."""
@@ -593,36 +609,37 @@ class Trace(Signals):
         p[self.places[WINDOW]] = -FOREVER, FOREVER
         return p
 
-    def _solve_closures(self, closures: Closures, forward: Forward) -> tuple[Forward, Solved | None]:
+    def _solve_closures(self, closures: Closures) -> tuple[Forward, Solved | None]:
         if not closures.hard.residual:
             self.multipliers: list[Scalar] = []
-            return forward, None
-        done = solve_closures(
-            self.tracer,
-            self.tree,
-            closures.hard,
-            closures.every,
-            closures.column,
-            forward.accelerations,
-            self.q,
-            self.v,
-            self.system.baumgarte,
-        )
+            return self._forward(self.applied), None
+        tracer, column, baumgarte = self.tracer, closures.column, self.system.baumgarte
+        if self.pieces is not None:
+            count, after = len(self.v), len(closures.exact)
+            forward, done = solve_apart(tracer, self.pieces, closures.hard, closures.every, self.applied, self.known, baumgarte,
+                                        column, count, after)  # fmt: skip
+            self.multipliers = done.multipliers
+            return forward, done
+        forward = self._forward(self.applied)
+        done = solve_closures(tracer, closures.hard, closures.every, column, forward.accelerations, baumgarte)
         self.multipliers = done.multipliers
-        values = self.tracer.column(done.multipliers)
+        values = tracer.column(done.multipliers)
         names = list(forward.efforts)
-        efforts = self.tracer.substitute([forward.efforts[k] for k in names], closures.column, values) if names else []
+        efforts = tracer.substitute([forward.efforts[k] for k in names], column, values) if names else []
         return Forward(done.accelerations, dict(zip(names, efforts, strict=True))), done
 
     def _projected(self, solved: Solved, y: ca.SX) -> list[Scalar]:
         """The state projected onto the constraints; all other components of y are unchanged."""
         kept = y[len(self.free_q) + len(self.free_v) :]
-        moved = [solved.q[k] for k in self.free_q] + [solved.v[k] for k in self.free_v]
+        q = retract(self.tree, self.q, solved.shift)
+        moved = [q[k] for k in self.free_q] + [self.v[k] + solved.slow[k] for k in self.free_v]
         return moved + (self.tracer.scalars(kept) if kept.numel() else [])
 
     def _partition(self, closures: Closures) -> tuple[ca.SX, list[Scalar], list[Scalar]]:
         """(Symbols of a change along the free rates; C, C' and C_q over those rates; the free coordinates after that change)."""
         found = closures.hard
+        if self.pieces is not None:
+            return self.tracer.symbols("change", 0)[0], [], []
         matrix = [row.get(k, 0.0) for row in found.jacobian for k in self.free_v]
         change_column, change = self.tracer.symbols("change", len(self.free_v))
         along: list[Scalar] = [0.0] * len(self.v)
