@@ -182,3 +182,19 @@ def test_a_block_on_a_block_on_a_slope_stays_there() -> None:
     assert run.values["friction_force"][-1, :2, 0].sum() == pytest.approx(-1.5 * G * math.sin(SLOPE), rel=0.02)
     assert run.values["friction_force"][-1, 2:, 0].sum() == pytest.approx(-0.5 * G * math.sin(SLOPE), rel=0.02)
     assert np.max(np.abs(run["block.x"])) < 1e-3 and np.max(np.abs(run["upper.x"] - 0.01)) < 1e-3
+
+
+def test_rest_costs_next_to_nothing():
+    """A chain dropped on the ground bounces, slides and lies still; after that, minutes pass in a few implicit steps."""
+    system = pl.System("chain", gravity=(0, -9.81))
+    law, on = pl.Karnopp(mu_static=0.5, mu_kinetic=0.4), system.ground.moved((0, 0.05))
+    for k in range(4):
+        link = system.add(f"link{k}", pl.RigidBody.rod(length=0.2, mass=0.1), joint=pl.Revolute(angle=0.0 if k else -0.02), on=on)
+        on = link.tip
+        system.contact(points=on, against=pl.Plane(normal=(0, 1)), normal=pl.HuntCrossley(stiffness=1e6, restitution=0.3),
+                       friction=law, name=f"ground{k}")  # fmt: skip
+    short, long = (pl.simulate(system, t_end, save=[0.0, 10.0, t_end]) for t_end in (20.0, 2000.0))
+    assert short.ok and long.ok and long.stats["steps"] < short.stats["steps"] + 50
+    lying = pl.simulate(system, 3000.0, start=short.final_state, t_start=20.0, save=[20.0, 3000.0])
+    assert lying.ok and lying.stats["steps"] < 100
+    assert np.max(np.abs(lying["q"][-1] - lying["q"][0])) < 1e-7 and np.max(np.abs(lying["v"][-1])) < 1e-9
