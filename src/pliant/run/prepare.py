@@ -131,6 +131,11 @@ class Compiled:
         return self.structure.code["observe"]
 
     @property
+    def look(self) -> MachineCode:
+        """The observed row, and behind it what the loop observes of near pairs, if there is a group."""
+        return self.structure.code.get("look", self.observe)
+
+    @property
     def events(self) -> MachineCode | None:
         return self.structure.code.get("event_functions")
 
@@ -286,6 +291,11 @@ def _compile_structure(lowered: LoweredSystem, folder: Path | None, stages: Stag
         largest = 0 if name == "observe" else LARGEST_OPTIMISED_IN_RUN
         with stages.stage("compile", _compiling(COMPILED.get(name, "sampled controllers"), folder)):
             code[name] = compile_function(function, cache=folder, largest=largest)
+    if traced.near_pairs:
+        from pliant.run.with_groups import composed_code
+
+        with stages.stage("compile", _compiling("contacts among shapes", folder)):
+            code |= composed_code(traced, folder)
     with stages.stage("prepare", _compiling("constants of the equations", folder)):
         constants = traced.preparation.constants(lowered.numbers)
     assert constants is not None  # the numbers it was traced with
@@ -308,7 +318,11 @@ def _telling_of_overflow(system: System) -> Iterator[None]:
 
 def _wanted(traced: TracedSystem) -> dict[str, TracedFunction]:
     """The functions that a run needs: no event functions without events, and none for open contacts without contacts."""
-    missing = {"event_functions": not traced.events, "open_contact_event_functions": not traced.pairs}
+    missing = {"event_functions": not traced.events, "open_contact_event_functions": not traced.all_pairs}
+    if traced.near_pairs:
+        from pliant.run.with_groups import OWN
+
+        missing |= {name: name not in OWN for name in traced.functions}
     return {name: function for name, function in traced.functions.items() if not missing.get(name)}
 
 

@@ -46,6 +46,7 @@ from pliant.run.saved_run import SavedRun, mechanism_words
 from pliant.run.settling import settling_of
 from pliant.run.starts import AnyStart, check_start, lightened, start_named
 from pliant.run.to_file import RowStream, check_target
+from pliant.run.with_groups import group_tables, seen_places
 from pliant.scalar import Numbers
 
 if TYPE_CHECKING:  # casadi and LLVM are imported when a run begins
@@ -331,7 +332,7 @@ class Run:
         self.stops = [t_start, *(b for b in self.traced.breakpoints if t_start < b < t_end), t_end]
         pieces = self.time_pieces(t_start, t_end)
         kernels = (compiled.rhs, compiled.observe, compiled.events, compiled.open_contact_events, compiled.step_limit,
-                   compiled.project, compiled.closures, compiled.impact, compiled.settle, *self.sampling.kernels)  # fmt: skip
+                   compiled.project, compiled.closures, compiled.impact, compiled.settle, compiled.look, *self.sampling.kernels)  # fmt: skip
         self.stepper = self.kind_of_stepper()(
             rhs=compiled.rhs.address,
             n_state=self.traced.y0.size,
@@ -349,7 +350,7 @@ class Run:
             closures=compiled.closures.address if compiled.closures else None,
             n_closures=len(self.traced.watched),
             n_implied=len(self.traced.implied),
-            jacobian=lambda whole: compiled.jacobian(whole, stages),
+            jacobian=None if self.traced.near_pairs else lambda whole: compiled.jacobian(whole, stages),
             jacobian_price=compiled.jacobian_price,
             n_newton=self.traced.n_controlled,
             constraints=lambda: compiled.constraints(stages),
@@ -357,6 +358,7 @@ class Run:
             phases=phases_of(compiled, method),
             updates=self.sampling.updates,
             settling=self.settling,
+            group=group_tables(compiled),
             on_phase=(lambda: stages.say(self.contacts.words)) if stages.heard else None,
             stages=stages,
             max_steps=MAX_STEPS if max_steps is None else max_steps,
@@ -368,7 +370,7 @@ class Run:
         self.outcome: Outcome | None = None
         self.trouble: PliantError | None = None  # what a controller that Python runs raised
         self.warnings: list[str] = list(self.traced.warnings)
-        if not pieces.resolved and (self.traced.pairs or self.traced.system.conditions):  # otherwise the error control notices it
+        if not pieces.resolved and (self.traced.all_pairs or self.traced.system.conditions):  # otherwise the error control notices it
             self.warnings.append(_UNRESOLVED.format((t_end - t_start) / FINE_SAMPLES))
         width = self.y0.size + compiled.observe.n_out
         self.sink = None if make_sink is None else make_sink(window_of(1 + width))
@@ -658,10 +660,12 @@ class Run:
         return self.traced.events[event.index].name
 
     def contact_table(self) -> ContactTable:
-        if not self.traced.pairs:
+        if not self.traced.all_pairs:
             return ContactTable()
-        now = self.compiled.observe(self.stepper.t, self.stepper.y, self.stepper.p)
-        return self.contacts.table(now[self.columns["closing_speed"]])
+        now, first = self.compiled.look(self.stepper.t, self.stepper.y, self.stepper.p), self.columns["closing_speed"].start
+        if self.traced.near_pairs:
+            first = seen_places(self.compiled)["at_closing"]
+        return self.contacts.table(now[first : first + len(self.traced.all_pairs)])
 
     def _statistics(self) -> dict[str, Any]:
         s = self.stepper.statistics
