@@ -51,9 +51,7 @@ def with_numbers(module: ModuleType, entry: str, numbers: Mapping[str, float]) -
     return found
 
 
-def compose(
-    entry: FunctionType, kernels: Mapping[str, KernelText | None], sizes: Sizes, cache: Path | None
-) -> MachineCode:
+def compose(entry: FunctionType, kernels: Mapping[str, KernelText | None], sizes: Sizes, cache: Path | None) -> MachineCode:
     """The machine code of a function (t, y, p, out, work) with the kernels that it calls; None: one without outputs.
 
     The last part of work belongs to those kernels.

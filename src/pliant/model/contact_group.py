@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,6 +45,21 @@ class ContactGroup:
         """The number of pairs that can be near at the same time."""
         return min(self.possible, PLACES_PER_BALL * len(self.balls) + LEAST_PLACES)
 
+    @property
+    def pairs(self) -> list[ContactPair]:
+        """All pairs that may meet."""
+        carriers = [frame.body for frame in self.frames]
+        return [self.pair(a, b) for a in range(len(self.balls)) for b in range(a + 1, len(carriers)) if carriers[a] != carriers[b]]
+
+    def named(self, names: Collection[str]) -> list[ContactPair]:
+        """Its pairs among these names."""
+        return [pair for pair in self.pairs if pair.name in names]
+
+    @property
+    def drawn(self) -> list[ContactPair]:
+        """Pairs that have every plane."""
+        return [self.pair(0, b) for b in range(len(self.balls), len(self.names))]
+
     def pair(self, a: int, b: int) -> ContactPair:
         """The pair of two members, by number: balls first."""
         other = (*self.balls, *self.planes)[b]
@@ -74,10 +89,10 @@ def check_members(part: str, among: Any) -> tuple[list[Sphere], list[Plane]]:
 def check_laws(part: str, normal: NormalLaw, friction: FrictionLaw | BristleLaw | None) -> None:
     """Refuse laws that need more of a run than a pair of a group has: states, forces to be solved for, flags of comparisons."""
     if isinstance(normal, (CustomNormal, Impulsive, JournalLaw)):
-        rule = "must be a compliant law of pliant among a group, such as HuntCrossley; others are for pairs, by points= and against="
+        rule = "must be a compliant law of pliant among shapes, such as HuntCrossley; others are for points= and against="
         raise ModelError.of(part, "normal", rule, normal)
     if friction is not None and (isinstance(friction, (BristleLaw, CustomFriction)) or friction.holds):
-        rule = "must be a law without states and without sticking among a group, such as Coulomb or Threlfall"
+        rule = "must be a law without states and without sticking among shapes, such as Coulomb or Threlfall"
         raise ModelError.of(part, "friction", rule, friction)
 
 

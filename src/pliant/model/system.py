@@ -482,7 +482,7 @@ class System:
         for ball in balls:
             self._check_frame(part, "among", ball.at)
         if self.groups:
-            rule = f"must be the only contact among shapes of a System (this one has {next(iter(self.groups))!r}): join their members"
+            rule = f"must be the only contact among shapes of a System, which has {next(iter(self.groups))!r}: join their members"
             raise ModelError.of(part, "among", rule, name)
         names = [self._place_name(ball.at, place_name(ball.at)) for ball in balls]
         if len(set(names)) < len(names):
@@ -612,6 +612,19 @@ class System:
             raise ModelError.of(part, "b", "must be a different coordinate from a", made.b)
         if all(self._is_prescribed(name) for name in made.coordinates):
             raise ModelError.of(part, "b", "must not have a prescribed motion, because a has one", made.b)
+
+    def with_named_pairs(self, caller: str, most: int) -> System:
+        """The same System with a pair for every two shapes of contacts among shapes, if there are not too many."""
+        if not self.groups:
+            return self
+        found = self.snapshot()
+        for group in found.groups.values():
+            if group.possible > most:
+                rule = f"must have at most {most} possible pairs for {caller}, which has equations for each; a run takes more"
+                raise ModelError.of(f"contact {group.name!r}", "among", rule, group.possible)
+            found.contacts |= {pair.name: pair for pair in group.pairs}
+        found.groups = {}
+        return found
 
     @property
     def near_places(self) -> int:

@@ -19,7 +19,7 @@ from pliant.model import check
 from pliant.model.resolve import checked_values
 from pliant.model.system import System
 from pliant.results.drawing import Drawing
-from pliant.run.mechanism import AnySystem, mechanism_of
+from pliant.run.mechanism import MOST_PAIRS, AnySystem, mechanism_of
 from pliant.run.recent import HashedOnce, Recent
 from pliant.run.system_memory import SystemMemory
 
@@ -208,6 +208,16 @@ def _draw(system: System, tree: Tree) -> Drawing:
     return draw(system, tree)
 
 
+def runnable(system: AnySystem | Compiled, caller: str) -> System | Compiled:
+    """What a call runs: a System, or one that was compiled for it."""
+    if not isinstance(system, Compiled):
+        return mechanism_of(system, caller)
+    if system.traced.near_pairs and caller != "simulate":
+        rule = f"must be given to {caller} as a System, not compiled: among its shapes only pairs that are near have been prepared"
+        raise ModelError.of(f"contact {next(iter(system.traced.system.groups))!r}", "among", rule, system.traced.system.name)
+    return system
+
+
 def compile_system(
     system: AnySystem,
     formulation: str = "articulated",
@@ -242,6 +252,8 @@ def compile_to_hold(
     check.function("compile_system", "phase", phase)
     system = mechanism_of(system, "compile_system")
     near = None if near is None else check.number("compile_system", "near", near, "m")
+    if near is not None:  # gaps are events of every pair
+        system = system.with_named_pairs(f"near={near} m", MOST_PAIRS)
     stages = Stages(phase)
     known, system = SystemMemory.of(system, snapshot := system.snapshot()), snapshot
     with stages.stage("import"):

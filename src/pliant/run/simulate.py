@@ -34,10 +34,10 @@ from pliant.run.accounts import extremes_of, observed_along, with_loads
 from pliant.run.contact_phases import Contacts, observed_of, phases_of
 from pliant.run.given_inputs import with_inputs
 from pliant.run.inertia import HARDLY, Resistance
-from pliant.run.mechanism import AnySystem, mechanism_of
+from pliant.run.mechanism import AnySystem
 from pliant.run.observed import component_name, values_of
 from pliant.run.pace import held_by_stability
-from pliant.run.prepare import Compiled, compile_system, compile_to_hold
+from pliant.run.prepare import Compiled, compile_system, compile_to_hold, runnable
 from pliant.run.provenance import Provenance
 from pliant.run.row_sinks import FiledRows, KeptRows, MakeSink, window_of
 from pliant.run.sampling import Sampling
@@ -166,7 +166,7 @@ def run_to_end(
     resume: bool = False,
 ) -> tuple[Run, Result]:
     """A run and its Result; see `simulate`. tape: record the steps, so that they can be repeated."""
-    system = system if isinstance(system, Compiled) else mechanism_of(system, "simulate")
+    system = runnable(system, "simulate")
     check_limits("simulate", max_steps, max_seconds)
     check.function("simulate", "phase", phase)
     check.function("simulate", "progress", progress)
@@ -182,6 +182,9 @@ def run_to_end(
     parameters = with_inputs("simulate", system, parameters, inputs, t_start, t_end)
     assembled = t_start if state is None else state.t_assembled
     compiled = compiled_for(system, method, assembled, parameters, formulation, cache, phase)
+    if compiled.traced.near_pairs and state is not None:
+        rule = "must not be continued with a contact among shapes, whose near pairs a state does not have: give starts by name"
+        raise ModelError.of("simulate", "start", rule, compiled.traced.system.name)
     if isinstance(start, Mapping) and start:
         state = start_named(compiled, "simulate", t_start, start)
     stages = Stages(phase)
@@ -331,8 +334,9 @@ class Run:
         self.sampling = Sampling(compiled, t_start, t_end, state is not None and state.sampled)
         self.stops = [t_start, *(b for b in self.traced.breakpoints if t_start < b < t_end), t_end]
         pieces = self.time_pieces(t_start, t_end)
-        kernels = (compiled.rhs, compiled.observe, compiled.events, compiled.open_contact_events, compiled.step_limit,
-                   compiled.project, compiled.closures, compiled.impact, compiled.settle, compiled.look, *self.sampling.kernels)  # fmt: skip
+        kernels = (compiled.rhs, compiled.observe, compiled.look, compiled.events, compiled.open_contact_events,
+                   compiled.step_limit, compiled.project, compiled.closures, compiled.impact, compiled.settle,
+                   *self.sampling.kernels)  # fmt: skip
         self.stepper = self.kind_of_stepper()(
             rhs=compiled.rhs.address,
             n_state=self.traced.y0.size,
@@ -370,7 +374,9 @@ class Run:
         self.outcome: Outcome | None = None
         self.trouble: PliantError | None = None  # what a controller that Python runs raised
         self.warnings: list[str] = list(self.traced.warnings)
-        if not pieces.resolved and (self.traced.all_pairs or self.traced.system.conditions):  # otherwise the error control notices it
+        if not pieces.resolved and (
+            self.traced.all_pairs or self.traced.system.conditions
+        ):  # otherwise the error control notices it
             self.warnings.append(_UNRESOLVED.format((t_end - t_start) / FINE_SAMPLES))
         width = self.y0.size + compiled.observe.n_out
         self.sink = None if make_sink is None else make_sink(window_of(1 + width))

@@ -18,8 +18,8 @@ from pliant.dynamics.pairs import touching
 from pliant.dynamics.rotation import NO_TURN
 from pliant.dynamics.tangents import tangents_of
 from pliant.dynamics.tree import ROOT, Tree
-from pliant.integrate.loop.group_kernels import CARRIED, ENTERED, ENTRIES, RATES, ROW, SHUT, WRENCH
 from pliant.integrate.loop.grip_states import SLIDES
+from pliant.integrate.loop.group_kernels import CARRIED, ENTERED, ENTRIES, RATES, ROW, SHUT, WRENCH
 from pliant.integrate.memory.run_record import CUTS, MARKS, TURNS
 from pliant.model.contact import ContactPair, Plane, Sphere
 from pliant.model.contact_group import ContactGroup
@@ -77,8 +77,9 @@ class TracedGroup:
         found = []
         for ball in self.group.balls:
             place = self.tree.place(ball.at)
-            pose, twist = place_pose(self.tree, place, self.bodies, self.q), place_twist(self.tree, place, self.moving, self.q, self.v)
-            found.append((ZERO, ZERO) if place.node == ROOT else (pose.rotation.out(twist.velocity), pose.rotation.out(twist.omega)))
+            turn = place_pose(self.tree, place, self.bodies, self.q).rotation
+            twist = place_twist(self.tree, place, self.moving, self.q, self.v)
+            found.append((ZERO, ZERO) if place.node == ROOT else (turn.out(twist.velocity), turn.out(twist.omega)))
         return found
 
     def rows(self) -> list[Scalar]:
@@ -180,11 +181,11 @@ class TracedGroup:
         found = []
         for k in range(self.group.places):
             at = {name: n_events + len(names) * k + i for i, name in reversed(list(enumerate(names)))}
-            own, entry = carried + CARRIED * k, first + ENTRIES * k
+            own, entry, corners = carried + CARRIED * k, first + ENTRIES * k, at.get(SWITCH, 0)
             found.append(PairSlots(
                 pair=self.group.pair(0, 0), closed=entry + SHUT, entry=entry + ENTERED, grip=None, bristles=range(0),
                 impulse=own, lost=own + 1, rubbed=own + 2, gap=at[GAP], peak=at[PEAK], let_go=at.get(LET_GO), near=None,
-                renewal=at.get(RENEWAL), switches=range(at.get(SWITCH, 0), at.get(SWITCH, 0) + names.count(SWITCH)), knocks=range(0),
+                renewal=at.get(RENEWAL), switches=range(corners, corners + names.count(SWITCH)), knocks=range(0),
             ))  # fmt: skip
         return tuple(found)
 

@@ -156,8 +156,14 @@ class TracedSystem:
             States(PENDING, pending_labels(self.system)),
             States(WORKS, tuple(f"{WORK}{name}" for name in self.sources)),
             States(IMPULSES, tuple(f"{IMPULSE}{slots.pair.name}" for slots in self.pairs)),
-            States(NEAR_IMPULSES, tuple(f"{name} of near pair {k}" for k in range(len(self.near_pairs))
-                                        for name in ("impulse", "normal work", "friction work"))),
+            States(
+                NEAR_IMPULSES,
+                tuple(
+                    f"{name} of near pair {k}"
+                    for k in range(len(self.near_pairs))
+                    for name in ("impulse", "normal work", "friction work")
+                ),
+            ),
         )
 
     @property

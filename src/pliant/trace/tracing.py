@@ -178,7 +178,7 @@ def start_of(
     if not any(closure.by == "multipliers" for closure in system.closures.values()):
         return Assembly(first, np.array(tree.start_rates), ()), ()
     with nothing_collected():
-        assembling = Trace(system, formulation, t_start=t_start, tree=tree, parameters=parameters)
+        assembling = Trace(system, formulation, t_start=t_start, tree=tree, parameters=parameters, near_pairs=True)
         assembling.start_q = first
         start = assembling.assemble(hold_at)
     return start, tuple(assembling.warnings)
@@ -192,7 +192,7 @@ def trace_lowered(lowered: LoweredSystem, cache: Path | None) -> TracedSystem:
         with inputs.checked(lowered.system):
             system, tree, near, _, _, scale, _, blend = numbered(lowered.root, numbers.leaf, parameters)
             start = replace(lowered.start, scale=scale, blend=blend)
-            made = Trace(system, lowered.formulation, near, lowered.t_start, tree, start, parameters, inputs)
+            made = Trace(system, lowered.formulation, near, lowered.t_start, tree, start, parameters, inputs, near_pairs=True)
             numbers.lift = made.lifted_number
             made.plain_system, made.plain_values = lowered.system, dict(lowered.parameters)
             return made.finish(lowered, numbers, cache)
@@ -223,11 +223,16 @@ class Trace(Signals):
         start: Assembly | None = None,
         parameters: Mapping[str, Scalar] | None = None,
         inputs: TracedInputs | None = None,
+        near_pairs: bool = False,
     ) -> None:
         """tree: the System's tree, if known. start: its independent rows of exact closures; without it, loops are assembled.
 
         parameters: the parameters that formulas read, by name; a missing one has its own value. inputs: those that are series.
+        near_pairs: whether the caller supplies what near pairs of a contact among shapes do.
         """
+        if system.groups and not near_pairs:
+            rule = "must be pairs, by points= and against=, outside of runs"
+            raise ModelError.of(f"contact {next(iter(system.groups))!r}", "among", rule, system.name)
         super().__init__(system, build_tree(system) if tree is None else tree, parameters, inputs)
         self.formulation, self.near, self.t_start = formulation, near, t_start
         self.known_start = start

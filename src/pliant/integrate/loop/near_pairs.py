@@ -282,4 +282,3 @@ def strayed(run: Any, t_new: float) -> bool:
     """Whether a ball has left its list by the end of the step that was tried, so that it may have met another unseen."""
     look_at_members(run, t_new, run.y_new)
     return bool(_farthest(run) > run.may_move)
-
