@@ -228,4 +228,5 @@ def main():
 
 
 if __name__ == "__main__":
-    show(sys.argv[1:]) if sys.argv[1:] and Path(sys.argv[0]).stem == "rod_scenarios" else main()
+    given = [word for word in sys.argv[1:] if word.endswith(".json")]
+    show(given) if given else main()
