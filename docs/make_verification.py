@@ -1388,9 +1388,9 @@ hide: [toc]
 # Verification
 
 This page compares pliant with {count} references: printed values of published benchmarks, closed forms, and solutions by other
-code. Its last two tables have measured machines, and cases of the literature that pliant refuses or warns of. `python
-docs/make_verification.py` runs all rows and writes this page; `python docs/make_verification.py ROW` runs one row, whose name is in
-the last column. The tests run the quick rows again and check that the page says what the stored results say.
+code. Its last two tables have measured machines, and cases of the literature that pliant refuses or warns of.
+`python docs/make_verification.py` runs all rows and writes this page; `python docs/make_verification.py ROW` runs one row, whose
+name is in the last column. The tests run the quick rows again and check that the page says what the stored results say.
 
 - **Error** is relative to the reference. For printed values it includes the rounding of the last printed digit.
 - **Verdict**: *met* within the error beside it; *met with more elements*, where the error falls with the number of elements and

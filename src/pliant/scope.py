@@ -27,7 +27,7 @@ _ANSWERS = {
     ),
     "belt chain": "belts and chains are not supported yet; a belt between two pulleys is a gear: system.close(name, 'gear', ...)",
     "pulley sheave capstan": (
-        "pulleys are not supported yet, because nothing runs along a rope; a belt between two wheels is a gear, system.close(name, "
+        "pulleys are not supported yet; nothing runs along a rope; a belt between two wheels is a gear, system.close(name, "
         "'gear', ...), and a beam that touches a round bar at one place is pl.Along(beam, radius) against a pl.Capsule"
     ),
     "plastic plasticity elastoplastic yielding creep damage": (
