@@ -137,7 +137,7 @@ class Plane:
 
 @dataclass(frozen=True)
 class Bore:
-    """A round hole along `axis` through the origin of a frame, around what is inside: a pin, a sphere, a point, a capsule or a beam.
+    """A round hole along `axis` through the origin of a frame, around a pin, a sphere, a point, a capsule or a beam.
 
     length: of a bore that holds a longer pin or a beam by its two rims; without it, the bore is longer than all that is inside.
     """
