@@ -65,6 +65,10 @@ class Box:
         """Its twelve edges."""
         return [BoxEdge(self, k) for k in range(len(EDGES))]
 
+    def crossings(self) -> list[Crossing]:
+        """Its edges across those of another box: of each two directions the nearest two of the one with the nearest two of the other."""
+        return [Crossing(self, *choice) for choice in product(range(3), range(3), (False, True), (False, True))]
+
     @property
     def bounding(self) -> float:
         """The radius of a ball around the origin of its frame that holds it, m."""
@@ -251,6 +255,31 @@ class BoxEdge:
         first, second = EDGES[self.number]
         corners = self.of.corners
         return corners[first], corners[second]
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """Where an edge of a box crosses an edge of another box.
+
+    Two directions have one line at right angles to both; seen along it, two edges of each box are nearest to the other box.
+    """
+
+    radius: ClassVar[float] = 0.0
+    of: Box
+    along: int  # axis of the edge: 0, 1 or 2 in the frame of its box
+    across: int  # axis of the edge of the other box
+    second: bool  # whether the edge is the second nearest of this direction
+    other_second: bool  # the same for the other box
+
+    @property
+    def at(self) -> Frame:
+        """The frame of the shape that it is a part of."""
+        return self.of.at
+
+    @property
+    def name(self) -> str:
+        """What tables call it, behind the place of its shape."""
+        return f"edge.{'xyz'[self.along]}{1 + self.second}{'xyz'[self.across]}{1 + self.other_second}"
 
 
 EDGES = [(i, i | bit) for bit in (1, 2, 4) for i in range(8) if not i & bit]  # of a box: the corners that they join
