@@ -105,6 +105,7 @@ PAIR_EXAMPLES: Examples[tuple[type, type], tuple[Callable[[Frame], Any], Callabl
         (Along, Point): (along(0.02), lambda at: Point(at.moved((0.1, 0.0, 0.04)))),
         (Along, Capsule): (along(0.02), lambda at: Capsule(at.moved((0.1, -0.1, 0.07)).turned(1.2, "z"), 0.2, 0.03)),
         (Along, Edge): (along(0.02), lambda at: Edge(at.moved((0.1, -0.1, 0.04)).turned(1.2, "z"), 0.2)),
+        (Along, Bore): (along(0.02), lambda at: Bore(at.moved((0.1, 0.0, 0.0)).turned(0.3, "z"), 0.06, length=0.04, axis="x")),
         (Along, Along): (along(0.004), along(0.004)),
     },
 )

@@ -63,6 +63,12 @@ def pin_in_bore(pair: ContactPair, pin: Pose, bore: Pose) -> Touching:
     return _within(pair, end, bore.position, _axis(outer, bore))
 
 
+def beam_in_rim(pair: ContactPair, beam: Pose, bore: Pose) -> Touching:
+    """gap = R - r - |e|: e is the way to the nearest station of the axis, at right angles to it, from the middle of the rim."""
+    rim = add(bore.position, scale(pair.station, _axis(pair.against, bore)))
+    return _inside(pair, beam.position, sub(beam.position, rim))
+
+
 def _within(pair: ContactPair, inner: Vec, outer: Vec, along: Vec, at: Vec | None = None) -> Touching:
     """What is around `inner` in what is around `outer`, across the direction `along`; `at`: a point in the plane of the contact."""
     between = sub(inner, outer)
@@ -110,6 +116,7 @@ PAIRS: dict[tuple[type, type], PairFunction] = {
     (Along, Plane): ball_on_plane,
     (Along, Sphere): ball_on_ball,
     (Along, Point): ball_on_ball,
+    (Along, Bore): beam_in_rim,
     (Along, Capsule): ball_on_line,
     (Along, Edge): ball_on_line,
     (Along, Along): ball_on_ball,
