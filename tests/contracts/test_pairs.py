@@ -87,8 +87,8 @@ def test_a_pair_without_an_entry_is_refused_by_name(wrong):
 def test_the_bodies_meet_and_the_gap_changes_as_fast_as_it_closes(entry):
     """A cubic through rows a step apart has the slope -closing_speed, to fourth order, but where the nearest edge changes.
 
-    Where the touched station of a beam reaches an end, the gap's second derivative jumps: four rows see both sides. Of edges that do
-    not cross the gap itself jumps where other edges become the nearest, far from any contact.
+    Where the touched station of a beam reaches an end, the gap's second derivative jumps: four rows see both sides. Of edges that
+    do not cross the gap itself jumps where other edges become the nearest, far from any contact.
     """
     found = run(floating(entry), save=STEP)
     assert found.ok and len(found.contacts) > 0

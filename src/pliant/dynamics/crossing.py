@@ -1,8 +1,8 @@
 """Edges of two boxes that cross, inside and outside of each other, over any scalar.
 
-The gap is the largest of distances, each of which changes as fast as the bodies move along its normal at its point: so forces have a
-potential wherever the largest changes. Between the lines of the two edges, the distance is signed. Of the others one is positive
-wherever the edges do not cross or the one is beside the other box, and corners touch instead: the force fades before it ends.
+The gap is the largest of several distances. Each changes as fast as the bodies move along its normal at its point, so the force has
+a potential, also where another distance becomes the largest. The first is the signed distance between the lines of the edges. The
+others let the force fade before the edges cease to cross: of those one is positive where corners touch instead.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pliant.model.solids import Box, Crossing
 from pliant.scalar import absolute, maximum, sqrt, where
 
 PARALLEL = 1e-12  # squared sine of an angle: edges at smaller angles do not cross
+TIE = 1e-6  # rad: symmetric poses do not let round-off decide which of two edges is the nearer one
 SPARED = 1e-6  # of the size of a box: edges cross if their ends are farther than this from the crossing
 
 
@@ -36,17 +37,14 @@ class Solid:
         axes = (out((1.0, 0.0, 0.0)), out((0.0, 1.0, 0.0)), out((0.0, 0.0, 1.0)))
         return cls(pose.position, axes, tuple(0.5 * side for side in box.size))
 
-    def edge(self, along: int, outward: Vec, second: bool) -> Edge:
-        """The edge of this direction that is the farthest one, or the next, in a direction at right angles to it."""
-        j, k = (along + 1) % 3, (along + 2) % 3
-        p, q = dot(outward, self.axes[j]), dot(outward, self.axes[k])
-        a, b = _sign(p), _sign(q)
-        if second:  # on the same face as the farthest
-            flatter = absolute(p) > absolute(q)
-            a, b = where(flatter, a, -a), where(flatter, -b, b)
-        faces = scale(a, self.axes[j]), scale(b, self.axes[k])
-        middle = add(self.middle, add(scale(self.halves[j], faces[0]), scale(self.halves[k], faces[1])))
-        return Edge(middle, self.axes[along], self.halves[along], faces)
+    def edge(self, along: int, outward: Vec, odd: bool) -> Edge:
+        """Of two opposite edges of this direction, the farther one in a direction at right angles to it."""
+        j, k = self.axes[(along + 1) % 3], self.axes[(along + 2) % 3]
+        other = -1.0 if odd else 1.0
+        side = _sign(dot(outward, add(j, scale(other, k))) + TIE)
+        faces = scale(side, j), scale(other * side, k)
+        reach = [scale(self.halves[(along + n) % 3], face) for n, face in zip((1, 2), faces, strict=True)]
+        return Edge(add(self.middle, add(*reach)), self.axes[along], self.halves[along], faces)
 
 
 @dataclass(frozen=True)
@@ -69,12 +67,11 @@ def edge_across_edge(pair: ContactPair, first: Pose, second: Pose) -> Touching:
     part, against = pair.ball, pair.against
     assert isinstance(part, Crossing) and isinstance(against, Box)
     one, other = Solid.of(part.of, first), Solid.of(against, second)
-    u, w = one.axes[part.along], other.axes[part.across]
-    turned = cross(u, w)
+    turned = cross(one.axes[part.along], other.axes[part.across])
     sine2 = maximum(dot(turned, turned), PARALLEL)
     normal = scale(1.0 / sqrt(sine2), turned)
-    normal = scale(_sign(dot(normal, sub(one.middle, other.middle))), normal)
-    own, its = one.edge(part.along, scale(-1.0, normal), part.second), other.edge(part.across, normal, part.other_second)
+    normal = scale(_sign(dot(normal, sub(one.middle, other.middle)) + TIE * one.halves[0]), normal)
+    own, its = one.edge(part.along, scale(-1.0, normal), part.odd), other.edge(part.across, normal, part.other_odd)
     return _largest([
         _between_lines(own, its, normal, sine2),
         *_beside(own, other), *(_seen_from_other(x) for x in _beside(its, one)),

@@ -66,8 +66,9 @@ class Box:
         return [BoxEdge(self, k) for k in range(len(EDGES))]
 
     def crossings(self) -> list[Crossing]:
-        """Its edges across those of another box: of each two directions the nearest two of the one with the nearest two of the other."""
-        return [Crossing(self, *choice) for choice in product(range(3), range(3), (False, True), (False, True))]
+        """Its edges across those of another box: for every two directions, the two nearest of each."""
+        pairs = (False, True)
+        return [Crossing(self, *choice) for choice in product(range(3), range(3), pairs, pairs)]
 
     @property
     def bounding(self) -> float:
@@ -261,15 +262,15 @@ class BoxEdge:
 class Crossing:
     """Where an edge of a box crosses an edge of another box.
 
-    Two directions have one line at right angles to both; seen along it, two edges of each box are nearest to the other box.
+    The four edges of a direction are two pairs of opposite ones. Whichever face is turned to the other box has one edge of each.
     """
 
     radius: ClassVar[float] = 0.0
     of: Box
     along: int  # axis of the edge: 0, 1 or 2 in the frame of its box
     across: int  # axis of the edge of the other box
-    second: bool  # whether the edge is the second nearest of this direction
-    other_second: bool  # the same for the other box
+    odd: bool  # the pair of opposite edges: those on faces of different signs
+    other_odd: bool  # the same for the other box
 
     @property
     def at(self) -> Frame:
@@ -279,7 +280,7 @@ class Crossing:
     @property
     def name(self) -> str:
         """What tables call it, behind the place of its shape."""
-        return f"edge.{'xyz'[self.along]}{1 + self.second}{'xyz'[self.across]}{1 + self.other_second}"
+        return f"edge.{'xyz'[self.along]}{1 + self.odd}{'xyz'[self.across]}{1 + self.other_odd}"
 
 
 EDGES = [(i, i | bit) for bit in (1, 2, 4) for i in range(8) if not i & bit]  # of a box: the corners that they join
