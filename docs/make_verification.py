@@ -5,7 +5,8 @@
     python docs/make_verification.py --page       # write the page from stored results (docs/verification.json)
 
 A row is a function that computes a number with pliant and returns it beside its reference. References are printed values,
-closed forms, or solutions by other code in tests/published/data; none comes from pliant.
+closed forms, or solutions by other code in tests/published/data; none comes from pliant. The function of a limit also returns the
+warnings of the answer, or its call is refused: its verdict is what happens.
 """
 
 from __future__ import annotations
@@ -49,10 +50,11 @@ class Row:
     unit: str
     source: str
     within: float  # the largest relative error that the row may have
-    compute: Callable[[], tuple[float, float]]  # ours, reference
-    verdict: str = "met"  # one of VERDICTS
+    compute: Callable[[], Any]  # ours, reference; of a limit also the warnings, unless the call raises
+    verdict: str = "met"  # one of VERDICTS; of a limit, found by its call
     measured: bool = False  # of a machine: what `compute` returns are errors of runs against a record, ours and another model's
     needs: str = ""  # data that are not part of this package
+    is_limit: bool = False  # a case that pliant refuses, or answers with a warning
 
     def error(self, ours: float, wanted: float) -> float:
         """Relative to the reference; of a machine, of the motion."""
@@ -64,8 +66,10 @@ class Row:
         return "as good" if abs(ours / wanted - 1.0) < ALIKE else "better" if ours < wanted else "worse"
 
 
+LIMITS = "Limits"
 ALIKE = 0.02  # errors of two models that differ by less are as good as each other
-VERDICTS = ("met", "met with more elements", "not representable", "outside validity")
+REFUSED, WARNED = "not representable", "outside validity"
+VERDICTS = ("met", "met with more elements", REFUSED, WARNED)
 ROWS: dict[str, Row] = {}
 
 
@@ -85,6 +89,17 @@ def row(
     def register(compute: Callable[[], Any]) -> Callable[[], Any]:
         assert name not in ROWS and verdict in VERDICTS
         ROWS[name] = Row(name, group, quantity, unit, source, within, compute, verdict, measured, needs)
+        return compute
+
+    return register
+
+
+def limit(name: str, quantity: str, unit: str, source: str) -> Callable[[Callable[[], Any]], Callable[[], Any]]:
+    """Registers a function that returns (ours, reference, warnings), or whose call is refused."""
+
+    def register(compute: Callable[[], Any]) -> Callable[[], Any]:
+        assert name not in ROWS
+        ROWS[name] = Row(name, LIMITS, quantity, unit, source, math.inf, compute, WARNED, is_limit=True)
         return compute
 
     return register
@@ -413,6 +428,27 @@ for _degrees, _axis, _printed in ((0, 1, 0.016064), (30, 1, 0.016659), (30, 2, 0
         f"Princeton beam, 13.345 N at {_degrees} degrees, 8 segments: u_{'xyz'[_axis]} of the tip", "m",
         "ANSYS beam, printed by Obrezkov et al. 2022", 1.5e-2)(
         lambda degrees=_degrees, axis=_axis, printed=_printed: (_princeton(degrees, axis), printed))  # fmt: skip
+
+
+ELASTICA = "elliptic integrals (Timoshenko and Gere 1961, article 2.7)"
+
+
+def _column(beam: Any) -> tuple[float, float, tuple[str, ...]]:
+    """Tip of a clamped column under twice its buckling load, pushed a little to the side: ours, exactly, and the warnings."""
+    system = pl.System("column", gravity=(0, 0))
+    rod = system.add("rod", beam, joint=pl.Weld())
+    system.force("load", rod.tip, (-2.0 * math.pi**2 * EI / (4.0 * LENGTH**2), 1e-3))
+    rest = pl.equilibrium(system)
+    k = brentq(lambda k: (2.0 / math.pi * ellipk(k * k)) ** 2 - 2.0, 0.1, 0.99, xtol=1e-15)
+    ours = rest["tip_position", list(system.links)[-1]][1]
+    return float(ours) / LENGTH, float(2.0 * k / ellipk(k * k)), rest.warnings
+
+
+@row("buckled-column", "Statics", "Column under twice Euler's load, 16 segments: deflection of its tip", "l", ELASTICA, 1e-5)
+def _() -> tuple[float, float]:
+    ours, exact, warnings = _column(pl.segmented(_beam(LENGTH, pl.ElementModes(1)), 16))
+    assert not warnings
+    return ours, exact
 
 
 @row("euler-load", "Statics", "Buckling load of a clamped column, 4 elements", "N", "Euler, pi^2 EI/(4 l^2)", 5e-5)
@@ -855,11 +891,16 @@ row("crank-in-space", "Rigid mechanisms", "Slider-crank in space: place of the s
 # --------------------------------------------------------------------------------------------------------------- contact
 
 
-def _struck(law: Any, speed: float = 2.0) -> Any:
+def _strike(law: Any, speed: float = 2.0) -> pl.Result:
+    """A block that hits a wall once."""
     system = pl.System("struck", gravity=(0, 0))
     block = system.add("block", pl.RigidBody(mass=0.5), joint=pl.Prismatic(displacement=-0.01, rate=speed))
     system.contact(points=block.root, against=pl.Plane(normal="-x"), normal=law)
-    return pl.simulate(system, 0.05, method=TIGHT, save="steps").contacts[0]
+    return pl.simulate(system, 0.05, method=TIGHT, save="steps")
+
+
+def _struck(law: Any, speed: float = 2.0) -> Any:
+    return _strike(law, speed).contacts[0]
 
 
 def _hertz_depth() -> float:
@@ -1186,6 +1227,131 @@ _drive_row("drive-open", False, "Positioning drive from its recorded voltage, op
 _drive_row("drive-closed", True, "The same, from the reference of its controller")
 
 
+# ---------------------------------------------------------------------------------------------------------------- limits
+
+
+@limit("blade-unstiffened", "Flapping frequency of a rotating blade, speed 6, 8 modes, stiffening 'none'", "1",
+       "7.360 by Wright et al. 1982, quoted by Bir 2009, table 3a")  # fmt: skip
+def _() -> tuple[float, float, tuple[str, ...]]:
+    pace = math.sqrt(EI / MU) / LENGTH**2
+    system = pl.System("blade", gravity=(0, 0, 0))
+    system.add("blade", _beam(LENGTH, pl.Modes("cf", 8, plane="z"), stiffening="none"), joint=pl.Revolute(axis="z"))
+    rest = pl.equilibrium(system, steady={"blade.angle": 6.0 * pace})
+    found = pl.linearise(system, at=rest, inputs=(), outputs=()).modes()
+    return float(found.frequencies[0]) / pace, 7.360, found.warnings
+
+
+@limit("spin-up-unstiffened", "Spin-up of Kane, Ryan and Banerjee, 4 modes, stiffening 'none': extreme of the tip, stopped at 1 m",
+       "m", "geometrically exact beam, finite elements with the numbers of Simo and Vu-Quoc")  # fmt: skip
+def _() -> tuple[float, float, tuple[str, ...]]:
+    from pliant.gallery.tipping_arm.spin_up import run
+
+    found = run("none", 4)
+    return float(found.entry["tip_extreme"]), -0.573833, found.result.warnings
+
+
+@limit("elastica-one-beam", "Elastica, P l^2/EI = 2: tip deflection of one beam, not divided", "l",
+       "elliptic integrals (Bisshopp and Drucker 1945)")  # fmt: skip
+def _() -> tuple[float, float, tuple[str, ...]]:
+    system = pl.System("elastica", gravity=(0, 0))
+    rod = system.add("rod", _beam(1.0, pl.ElementModes(4), stiffening="full"), joint=pl.Weld())
+    system.force("load", rod.tip, (0.0, -2.0 * EI))
+    rest = pl.equilibrium(system)
+    return float(rest["tip_position", "rod"][1]), _elastica(2.0), rest.warnings
+
+
+@limit("roll-up-one-beam", "Strip rolled up by pi EI/l, one beam: height of the tip", "l", "closed form, 2/pi")
+def _() -> tuple[float, float, tuple[str, ...]]:
+    system = pl.System("strip", gravity=(0, 0))
+    rod = system.add("rod", _strip(modes=pl.ElementModes(4)), joint=pl.Weld())
+    system.moment("moment", rod.tip, math.pi * STRIP_EI)
+    rest = pl.equilibrium(system)
+    return float(rest["tip_position", "rod"][1]), 2.0 / math.pi, rest.warnings
+
+
+@limit("column-unstiffened", "Column under twice Euler's load, stiffening 'none': deflection of its tip", "l", ELASTICA)
+def _() -> tuple[float, float, tuple[str, ...]]:
+    return _column(_beam(LENGTH, pl.ElementModes(4, reference="cantilever"), stiffening="none"))
+
+
+@limit("column-one-beam", "The same with stiffening 'full', one beam, not divided", "l", ELASTICA)
+def _() -> tuple[float, float, tuple[str, ...]]:
+    return _column(_beam(LENGTH, pl.ElementModes(4, reference="cantilever"), stiffening="full"))
+
+
+@limit("rubber-unstretched", "Hanging rubber rod of 2 m without axial modes: how far its weight stretches it", "m",
+       "closed form, rho g l^2/(2 E)")  # fmt: skip
+def _() -> tuple[float, float, tuple[str, ...]]:
+    rubber = pl.Material(E=5e6, nu=0.5, density=1100.0)
+    rod = pl.Beam(length=2.0, section=pl.Section.round(0.005), material=rubber, theory="euler-bernoulli", modes=pl.Modes("cf", 2))
+    system = pl.System("hanging", gravity=(0, -G))
+    system.add("rod", rod, joint=pl.Revolute(angle=-0.5 * math.pi))
+    rest = pl.equilibrium(system)
+    return -float(rest["tip_position", "rod"][1]) - 2.0, 1100.0 * G * 2.0**2 / (2.0 * 5e6), rest.warnings
+
+
+@limit("deep-cantilever", "Cantilever twice as long as deep, Euler and Bernoulli: deflection of its tip", "m",
+       "plane stress, printed by Augarde and Deeks 2008: P l^3/(3 EI) (1 + (4 + 5 nu) h^2/(8 l^2))")  # fmt: skip
+def _() -> tuple[float, float, tuple[str, ...]]:
+    section, load, height, nu = pl.Section.rectangle(height=0.5, width=0.1), 1e5, 0.5, 0.3
+    beam = pl.Beam(length=1.0, section=section, material=pl.STEEL, theory="euler-bernoulli", modes=pl.ElementModes(2))
+    system = pl.System("deep", gravity=(0, 0))
+    rod = system.add("rod", beam, joint=pl.Weld())
+    system.force("load", rod.tip, (0.0, -load))
+    rest = pl.equilibrium(system)
+    exact = -load / (3.0 * pl.STEEL.E * section.Iz) * (1.0 + (4.0 + 5.0 * nu) * height**2 / 8.0)
+    return float(rest["tip_position", "rod"][1]), exact, rest.warnings
+
+
+@limit("hunt-crossley-half", "Restitution of Hunt and Crossley's law where 0.5 is asked", "1",
+       "the value asked; Hunt and Crossley 1975 derive their law for values near 1")  # fmt: skip
+def _() -> tuple[float, float, tuple[str, ...]]:
+    run = _strike(pl.HuntCrossley(stiffness=1e7, restitution=0.5))
+    return float(run.contacts[0].restitution), 0.5, run.warnings
+
+
+@limit("flat-start", "Slider-crank of equal links that starts flat, where two motions are possible", "1",
+       "the kind of position that IFToMM benchmark A02 passes through; Bayo and Avello 1994")  # fmt: skip
+def _() -> tuple[float, float, tuple[str, ...]]:
+    system = pl.System("flat", gravity=(0, -G))
+    crank = system.add("crank", pl.RigidBody.rod(1.0, 1.0), joint=pl.Revolute(angle=0.5 * math.pi))
+    rod = system.add("rod", pl.RigidBody.rod(1.0, 1.0), joint=pl.Revolute(angle=math.pi), on=crank.tip)
+    system.close("slider", "slider", rod.tip, system.ground, axis="x")
+    return math.nan, math.nan, pl.simulate(system, 0.1).warnings
+
+
+@limit("massless-body", "Two bodies in line, the outer one without mass", "1",
+       "systems whose mass matrix is singular (Udwadia and Phohomsiri 2006)")  # fmt: skip
+def _() -> tuple[float, float, tuple[str, ...]]:
+    system = pl.System("in line", gravity=(0, 0))
+    inner = system.add("inner", pl.RigidBody(mass=1.0), joint=pl.Prismatic())
+    system.add("outer", pl.RigidBody(mass=0.0), joint=pl.Prismatic(spring=pl.Spring(100.0)), on=inner.root)
+    return math.nan, math.nan, pl.simulate(system, 0.1).warnings
+
+
+@limit("rope-on-itself", "A rope that touches itself: plectonemes, knots, piles", "1",
+       "cosseratbench, scenario pile; Gazzola et al. 2018, plectonemes")  # fmt: skip
+def _() -> tuple[float, float, tuple[str, ...]]:
+    modes = (pl.Modes("cf", 1), pl.Modes("cf", 1, plane="z"))
+    system = pl.System("rope", gravity=(0, 0, -G))
+    rope = system.add("rope", _strip(modes=modes), joint=pl.Weld())
+    along = pl.Along(rope, radius=1e-3)
+    system.contact(points=along, against=along, normal=pl.Hertz(stiffness=1e6))
+    return math.nan, math.nan, pl.simulate(system, 0.1).warnings
+
+
+ABSENT = {  # names under which one would look for what a benchmark needs
+    "Pulley": ("pulley", "A rope that runs over a pulley", "scenarios capstan and pulley of cosseratbench"),
+    "Shell": ("shell-roof", "Roof of Scordelis and Lo", "Scordelis and Lo 1964; MacNeal and Harder 1985"),
+    "Plasticity": ("plastic-hinge", "Cantilever bent beyond its yield moment", "Prager and Hodge 1951"),
+    "Composite": ("composite-blade", "Blade of composite layers whose bending and torsion are coupled", "Hodges 2006"),
+    "Fluid": ("flag", "Flag in a channel flow", "Turek and Hron 2006"),
+    "Mesh": ("nut", "Nut on a bolt: meshes that are not convex", "Narang et al. 2022"),
+}
+for _asked, (_name, _case, _source) in ABSENT.items():
+    limit(_name, _case, "1", _source)(lambda asked=_asked: getattr(pl, asked))
+
+
 # ------------------------------------------------------------------------------------------------------------------ page
 
 
@@ -1194,13 +1360,25 @@ def error(ours: float, wanted: float) -> float:
     return abs(ours - wanted) / abs(wanted)
 
 
-def computed(line: Row) -> dict[str, float]:
+def computed(line: Row) -> dict[str, Any]:
     """The row's numbers, with the processor seconds of a second run: what is compiled once is not counted."""
-    line.compute()
+    found = answer(line)
     begun = time.process_time()
-    ours, wanted = line.compute()
-    seconds = time.process_time() - begun
-    return {"ours": ours, "reference": wanted, "seconds": float(f"{seconds:.2g}")}
+    found = answer(line)
+    return {**found, "seconds": float(f"{time.process_time() - begun:.2g}")}
+
+
+def answer(line: Row) -> dict[str, Any]:
+    """Ours and the reference; of a limit also what the call says, and the verdict that follows from it."""
+    if not line.is_limit:
+        return dict(zip(("ours", "reference"), line.compute(), strict=True))
+    try:
+        ours, wanted, warnings = line.compute()
+    except (pl.PliantError, AttributeError) as refusal:
+        if isinstance(refusal, AttributeError) and " yet" not in str(refusal):
+            raise  # a mistake in the row, not an answer to a name
+        return {"verdict": REFUSED, "says": str(refusal)}
+    return {"ours": ours, "reference": wanted, "verdict": WARNED if warnings else "met", "says": " ".join(warnings[:1])}
 
 
 HEAD = """---
@@ -1210,14 +1388,14 @@ hide: [toc]
 # Verification
 
 This page compares pliant with {count} references: printed values of published benchmarks, closed forms, and solutions by other
-code. Its last table has measured machines. `python docs/make_verification.py` runs all rows and writes this page;
-`python docs/make_verification.py ROW` runs one row, whose name is in the last column. The tests run the quick rows again and check
-that the page says what the stored results say.
+code. Its last two tables have measured machines, and cases of the literature that pliant refuses or warns of.
+`python docs/make_verification.py` runs all rows and writes this page; `python docs/make_verification.py ROW` runs one row, whose
+name is in the last column. The tests run the quick rows again and check that the page says what the stored results say.
 
 - **Error** is relative to the reference. For printed values it includes the rounding of the last printed digit.
 - **Verdict**: *met* within the error beside it; *met with more elements*, where the error falls with the number of elements and
-  would be larger with the mesh of the source; *not representable*, where pliant has no such part; *outside validity*, where its
-  theory ends.
+  would be larger with the mesh of the source; *not representable*, where pliant refuses the case; *outside validity*, where it
+  answers, but with a warning.
 - **Time** is processor time with the equations already compiled, on one core of an ARM Neoverse-N1 or, for rows measured later, of
   an Intel Xeon at 2.5 GHz.
 - **Reference by other code** means a solution that was computed independently of pliant, mostly by quadrature over material
@@ -1227,20 +1405,26 @@ that the page says what the stored results say.
 ABOUT_MACHINES = """Records of machines that nobody here built. The numbers are errors of predictions, of rows or records that were
 not fitted unless a row says so; [Examples](examples.md) has the fits, and what they leave open. *Better*, *worse* and *as good*
 (within 2 %) compare with the other model, not with an exact answer. Time is that of both models' runs, without the fit."""
+ABOUT_LIMITS = """Nothing here is judged by hand: each row makes the call, and its verdict is what the call does. *Not
+representable* means that the call is refused with this sentence, *outside validity* that its answer comes with this warning; the
+error shows why. A row that is answered without a warning fails the tests. What can be had instead is in the sentence or among the
+rows above."""
 COLUMNS = "| quantity | reference | pliant | error | verdict | source | time | row |"
+OF_LIMITS = "| case | reference | pliant | error | verdict | what it says | source | time | row |"
 OF_MACHINES = "| error of | another model | pliant | verdict | source, and the other model | time | row |"
 
 
-def page(results: dict[str, dict[str, float]]) -> str:
+def page(results: dict[str, dict[str, Any]]) -> str:
     """The page as it follows from the results."""
-    lines = [HEAD.format(count=len(ROWS))]
+    lines = [HEAD.format(count=sum(not line.is_limit for line in ROWS.values()))]
     for group in dict.fromkeys(line.group for line in ROWS.values()):
-        measured = next(line.measured for line in ROWS.values() if line.group == group)
-        columns = OF_MACHINES if measured else COLUMNS
+        about, columns = {MACHINES: ([ABOUT_MACHINES, ""], OF_MACHINES), LIMITS: ([ABOUT_LIMITS, ""], OF_LIMITS)}.get(
+            group, ([], COLUMNS)
+        )
         lines += [
             f"## {group}",
             "",
-            *([ABOUT_MACHINES, ""] if measured else []),
+            *about,
             columns,
             "| --- " * (columns.count("|") - 1) + "|",
         ]
@@ -1249,7 +1433,9 @@ def page(results: dict[str, dict[str, float]]) -> str:
     return "\n".join(lines)
 
 
-def _written(line: Row, found: dict[str, float]) -> str:
+def _written(line: Row, found: dict[str, Any]) -> str:
+    if line.is_limit:
+        return _limit_written(line, found)
     off = line.error(found["ours"], found["reference"])
     if line.measured:
         errors = [f"{found[key]:.3g} {line.unit}" for key in ("reference", "ours")]
@@ -1270,11 +1456,30 @@ def _written(line: Row, found: dict[str, float]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def _store(results: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+def _limit_written(line: Row, found: dict[str, Any]) -> str:
+    unit = "" if line.unit == "1" else f" {line.unit}"
+    numbers = ["", "", ""]
+    if found["verdict"] != REFUSED:
+        off = error(found["ours"], found["reference"])
+        numbers = [f"{found['reference']:.4g}{unit}", f"{found['ours']:.4g}{unit}", f"{off:.1e}"]
+    says = found["says"].replace("|", "\\|")
+    cells = [line.quantity, *numbers, found["verdict"], f"`{says}`", line.source, f"{found['seconds']:g} s", f"`{line.name}`"]
+    return "| " + " | ".join(cells) + " |"
+
+
+def _store(results: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """Those of today's rows, in their order, kept."""
     kept = {name: results[name] for name in ROWS if name in results}
     STORED.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
     return kept
+
+
+def _short(line: Row, found: dict[str, Any]) -> str:
+    """For the terminal."""
+    if line.is_limit:
+        return found["verdict"] if found["says"] else "ANSWERED WITHOUT A WARNING"
+    off = line.error(found["ours"], found["reference"])
+    return f"{off:8.1e} {'ok' if off <= line.within else f'MORE THAN {line.within:g}'}"
 
 
 def main() -> None:
@@ -1288,9 +1493,7 @@ def main() -> None:
     for line in ROWS.values():
         if not asked.page and (line.name in asked.names or (not asked.names and (not line.needs or line.needs in FILES))):
             results[line.name] = computed(line)
-            off = line.error(results[line.name]["ours"], results[line.name]["reference"])
-            verdict = "ok" if off <= line.within else f"MORE THAN {line.within:g}"
-            print(f"{line.name:22} {off:8.1e} {results[line.name]['seconds']:8.2g} s {verdict}", flush=True)
+            print(f"{line.name:22} {_short(line, results[line.name])} {results[line.name]['seconds']:8.2g} s", flush=True)
             _store(results)
     results = _store(results)
     if missing := sorted(set(ROWS) - set(results)):

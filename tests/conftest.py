@@ -26,8 +26,9 @@ SLOW = (
     "test_campaign.py", "test_cli.py", "test_command_line.py", "test_docs.py", "test_driven_closures.py",
     "test_dropped_chains.py", "test_environment.py", "test_examples.py", "test_four_bars.py", "test_friction.py",
     "test_holding.py", "test_impact.py", "test_joint_friction.py", "test_loops.py", "test_measured_arm.py", "test_motors.py",
-    "test_nothing_passes.py", "test_overconstrained.py", "test_own_states.py", "test_sampled.py", "test_solid_drops.py",
-    "test_solids.py", "test_stiff.py", "test_stops_and_play.py", "test_struts.py", "test_thesis.py", "test_two_loop.py",
+    "test_nothing_passes.py", "test_overconstrained.py", "test_own_states.py", "test_rod_scenarios.py", "test_sampled.py",
+    "test_solid_drops.py", "test_solids.py", "test_stiff.py", "test_stops_and_play.py", "test_struts.py", "test_thesis.py",
+    "test_two_loop.py",
     "trace/test_lowering.py", "trace/test_parameter_slopes.py", "trace/test_switches.py",
 )  # fmt: skip
 

@@ -51,6 +51,7 @@ PARTNERS = {
     "plane": lambda ground: pl.Plane(normal=(0.03, 1.0, 0.05), point=(0.4, -0.03, 0.0)),
     "sphere": lambda ground: pl.Sphere(ground.moved((0.61, -0.03, 0.01)), 0.02),
     "capsule": lambda ground: pl.Capsule(ground.moved((0.61, -0.03, -0.1)).turned(-1.2, "y"), 0.3, 0.02),
+    "bore": lambda ground: pl.Bore(ground.moved((0.6, -0.01, 0.01)).turned(0.1, "z"), 0.02, length=0.1, axis="x"),
     "edge": lambda ground: pl.Edge(ground.moved((0.37, -0.01, -0.1)).turned(-1.4, "y"), 0.3),
 }
 SYSTEMS = {**{name: lambda partner=partner: cantilever(partner) for name, partner in PARTNERS.items()}, "along": crossed}
@@ -73,7 +74,7 @@ def kinematics(tree, system, q, v):
 def test_no_station_is_nearer_than_the_one_found(name):
     system = SYSTEMS[name]()
     tree, states = states_of(system, 40)
-    (pair,) = system.contacts.values()
+    pair = next(iter(system.contacts.values()))
     for q, _ in states:
         q = list(q)
         gap = kinematics(tree, system, q, q).gap
@@ -229,6 +230,41 @@ def test_a_rod_that_slides_over_two_edges_is_slowed_by_its_weight_whichever_way_
     assert run.ledger.relative_error_max < 1e-7
 
 
+def test_two_rims_hold_a_cantilever_as_linear_theory_says():
+    """A load across the tip; both planes at once. Nodes of elements are at the rims, so that the elements are exact."""
+    play, stiffness, load, angle = 1e-5, 1e6, 0.4, 0.7
+    places = np.array([0.4, 0.6, 1.0])
+    system = pl.System("held", gravity=(0, 0, 0))
+    rod = system.add("rod", slender([pl.ElementModes(5), pl.ElementModes(5, plane="z")]), joint=pl.Weld())
+    bore = pl.Bore(system.ground.moved((0.5, 0.0, 0.0)), radius=0.004 + play, length=0.2, axis="x")
+    names = system.contact(points=pl.Along(rod, 0.004), against=bore, normal=pl.Hertz(stiffness=stiffness, exponent=1.0))
+    assert names == ["contact rod.low", "contact rod.high"]
+    system.force("load", rod.tip, (0.0, load * math.cos(angle), load * math.sin(angle)))
+    rest = pl.equilibrium(system)
+    near, far = np.minimum.outer(places, places), np.maximum.outer(places, places)
+    bends = near**2 * (3.0 * far - near) / 6.0 / (STEEL.E * math.pi * 0.004**4 / 4.0)
+    # the first rim presses downwards, on the other side: w_1 = -play - F_1/k, w_2 = play + F_2/k
+    sides = np.array([-1.0, 1.0])
+    forces = np.linalg.solve(bends[:2, :2] + np.eye(2) / stiffness, sides * play - bends[:2, 2] * load)
+    assert rest.stable and (sides * forces < 0.0).all()
+    np.testing.assert_allclose(-stiffness * rest.values["gap"], np.abs(forces), rtol=1e-4)
+
+
+def test_a_rod_slides_out_of_its_bore_and_the_run_says_where_it_has_left():
+    """A rigid rod, 4 mm off the middle of two rims, pressed against them by its weight; without friction it slides evenly."""
+    system = pl.System("sliding", gravity=(0, -9.81, 0))
+    body = pl.RigidBody(mass=1.0, inertia=(1e-3, 0.1, 0.1), com=(0.5, 0.0, 0.0), tip=(1.0, 0.0, 0.0))
+    rod = system.add("rod", body, joint=pl.Free(velocity=(1.0, 0.0, 0.0)))
+    bore = pl.Bore(system.ground.moved((0.5, 0.0, 0.0)), radius=0.011, length=0.6, axis="x")
+    system.contact(points=pl.Along(rod, 0.01), against=bore, normal=pl.HuntCrossley(stiffness=1e6, restitution=0.1))
+    run = pl.simulate(system, 0.15)
+    assert run.ok and run.ledger.relative_error_max < 1e-6
+    assert run["v", "rod.x"][-1] == pytest.approx(1.0, abs=1e-3)
+    assert not any("straight on" in warning for warning in run.warnings)
+    beyond = pl.simulate(system, 0.35)
+    assert any("beyond the end of 'rod'" in warning for warning in beyond.warnings)
+
+
 def landing(height, touches=1, bend=0.0):
     """A beam above a floor, flat or arched."""
     system = pl.System("landing", gravity=(0, -9.81))
@@ -292,8 +328,29 @@ def test_what_has_no_axis_is_refused():
     ):
         with pytest.raises(pl.ModelError, match=re.escape(words)):
             system.contact(points=shape(), against=plane, normal=law)
-    with pytest.raises(pl.ModelError, match="against must be a Plane, a Sphere, a Point, a Capsule, an Edge or an Along when"):
-        system.contact(points=pl.Along(rod, 0.01), against=pl.Bore(system.ground, 0.1), normal=law)
+    with pytest.raises(
+        pl.ModelError, match="against must be a Plane, a Sphere, a Point, a Bore, a Capsule, an Edge or an Along when an"
+    ):
+        system.contact(points=pl.Along(rod, 0.01), against=pl.Socket(system.ground, 0.1), normal=law)
+    for shape, bore, words in (
+        (
+            pl.Along(rod, 0.01),
+            pl.Bore(system.ground, 0.1),
+            "against.length must be given for a beam, which a Bore holds by its two rims",
+        ),
+        (
+            pl.Along(rod, 0.01, 2),
+            pl.Bore(system.ground, 0.1, 0.1),
+            "touches must be 1 in a Bore, each rim of which touches a beam once",
+        ),
+        (
+            pl.Along(rod, 0.01),
+            pl.Bore(system.ground, 0.01, 0.1),
+            "points must be thinner than the Bore, of radius 0.01 m, got 0.01",
+        ),
+    ):
+        with pytest.raises(pl.ModelError, match=re.escape(words)):
+            system.contact(points=shape, against=bore, normal=law)
     with pytest.raises(pl.ModelError, match="length must be > 0 m"):
         pl.Edge(system.ground, 0.0)
 

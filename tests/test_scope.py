@@ -11,7 +11,7 @@ from pliant.model.system import BODIES
 from pliant.scope import by_another_name, foreign_model, not_yet
 
 NAMES = ["Plate", "Shell", "Cable", "Rope", "CurvedBeam", "TaperedBeam", "Belt", "Cuboid", "Mesh", "Terrain", "read_sdf",
-         "SDF", "Fluid"]  # fmt: skip
+         "SDF", "Fluid", "Pulley", "Plasticity", "Composite", "Hyperelastic"]  # fmt: skip
 URDF = """<?xml version="1.0"?>
 <!-- an <mujoco> arm -->
 <robot name="arm"><link name="base"/></robot>

@@ -26,6 +26,21 @@ _ANSWERS = {
         "pl.segmented(beam, n), and one without is a strut that only pulls: system.strut(..., force=lambda length, rate: ...)"
     ),
     "belt chain": "belts and chains are not supported yet; a belt between two pulleys is a gear: system.close(name, 'gear', ...)",
+    "pulley sheave capstan": (
+        "pulleys are not supported yet; nothing runs along a rope; a belt between two wheels is a gear, system.close(name, "
+        "'gear', ...), and a beam that touches a round bar at one place is pl.Along(beam, radius) against a pl.Capsule"
+    ),
+    "plastic plasticity elastoplastic yielding creep damage": (
+        "materials that yield are not supported yet; pl.Material is linear and isotropic; pl.stresses(result, ...) says where a "
+        "beam would yield, and a hinge that does is a joint with friction=pl.JointFriction(..., preload=..., pressed=False)"
+    ),
+    "composite composites laminate orthotropic anisotropic": (
+        "composites are not supported yet; pl.Material is isotropic; the stiffness of a layered beam without coupling is that of a "
+        "pl.Section(A=..., Iz=...), and layers that another program meshed are pl.modal_body(pl.FiniteElements(...), ...)"
+    ),
+    "hyperelastic viscoelastic": (
+        "large strains are not supported yet; pl.Material is linear, and its internal damping is pl.KelvinVoigt(...)"
+    ),
     "sdf sdformat": f"SDF files cannot be read yet; {_LINK_BY_LINK}",
     "heightfield terrain": (
         "contact with terrain is not supported yet; a plane is a pl.Plane, a stone on it a fixed pl.Box or pl.Sphere"

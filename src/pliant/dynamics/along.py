@@ -25,7 +25,7 @@ from pliant.dynamics.library import Station
 from pliant.dynamics.solid_pairs import line_axis
 from pliant.dynamics.tree import Node, Place, Tree
 from pliant.model.along import Along, Edge
-from pliant.model.contact import Capsule, ContactPair, Plane
+from pliant.model.contact import Bore, Capsule, ContactPair, Plane
 from pliant.scalar import absolute, clip, maximum, minimum, where
 
 Floats = NDArray[np.float64]
@@ -156,6 +156,11 @@ class Axis:
             s, low, high = _stepped(s, low, high, slope + tapers, curvature + rounds, NEAR * self.fields.length)
         return clip(s, first, last)
 
+    def straight_on(self, s: Scalar, target: Vec) -> Scalar:
+        """Beyond an end of the beam, whose axis goes straight on there, the station that is nearest; within it s, the nearest."""
+        r, r1, _ = self.at(s)
+        return s + dot(sub(target, r), r1) / dot(r1, r1)
+
 
 def _stepped(s: Scalar, low: Scalar, high: Scalar, slope: Scalar, curvature: Scalar, near: Scalar) -> tuple[Scalar, Scalar, Scalar]:
     """A step of Newton's method towards the least, between stations that enclose it; by bisection if it would leave them.
@@ -256,6 +261,9 @@ def touched_places(tree: Tree, pair: ContactPair, bodies: Sequence[Pose], q: Seq
         return _place(tree, pair.ball, one, s), _place(tree, pair.against, other, u), 0.0
     target = _target(tree, pair, bodies, q)
     s = one.nearest(target, pair.ball.touches, pair.piece)
+    if isinstance(pair.against, Bore):
+        assert isinstance(target, Distance)
+        return _place(tree, pair.ball, one, s, one.straight_on(s, target.centre)), tree.place(second), 0.0
     thinner = one.crown(target, pair.ball.touches, pair.piece)(s)[0]
     return _place(tree, pair.ball, one, s), tree.place(second), thinner
 
@@ -271,6 +279,16 @@ def depths_along(tree: Tree, pair: ContactPair, q: Floats, gaps: Floats, count: 
     if not isinstance(target, Height):
         values, least = np.sqrt(2.0 * values), np.sqrt(2.0 * least)
     return np.asarray(least - values - gaps[:, None])
+
+
+def beyond_ends(tree: Tree, pair: ContactPair, q: Floats) -> Floats:
+    """How far the rim of a bore is beyond the ends of the beam in it, m, for rows of coordinates; negative within them."""
+    assert isinstance(pair.ball, Along)
+    columns = list(q.T)
+    axis, target = _axis(tree, pair.ball, columns), _target(tree, pair, poses(tree, columns), columns)
+    assert isinstance(target, Distance)
+    s = axis.straight_on(axis.nearest(target, 1, 0), target.centre)
+    return np.asarray(np.abs(s - 0.5 * axis.fields.length) - 0.5 * axis.fields.length)
 
 
 def sine_between(tree: Tree, pair: ContactPair, q: Floats) -> Floats:
@@ -304,6 +322,8 @@ def _target(tree: Tree, pair: ContactPair, bodies: Sequence[Pose], q: Sequence[S
     pose, other = bodies[tree.index(pair.frames[0].body)], place_pose(tree, tree.place(pair.frames[1]), bodies, q)
     if isinstance(pair.against, Plane):
         return Height(pose.rotation.into(other.rotation.out(tuple(pair.against.normal))))  # type: ignore[arg-type]
+    if isinstance(pair.against, Bore):
+        return Distance(_into(pose, other, scale(pair.station, tuple(pair.against.axis))))  # type: ignore[arg-type]
     centre = _into(pose, other, ZERO)
     if isinstance(pair.against, Capsule | Edge):
         direction = pose.rotation.into(other.rotation.out(line_axis(pair.against)))
@@ -315,22 +335,26 @@ def _axis(tree: Tree, shape: Along, q: Sequence[Scalar]) -> Axis:
     return Axis.of(tree.axes[shape.at.body], tree.nodes[tree.index(shape.at.body)], q)
 
 
-def _place(tree: Tree, shape: Along, axis: Axis, s: Scalar) -> Place:
-    """The place on the axis at a station, which moves with the material there."""
-    pieces = axis.fields.pieces
-    local, _, chosen = _located(pieces, s)
-    most = max(len(x) for piece in pieces for triples in (piece.displacement, piece.rotation) for triple in triples for x in triple)
-    row = _chebyshev(local, most)[0]
+def _place(tree: Tree, shape: Along, axis: Axis, s: Scalar, beyond: Scalar | None = None) -> Place:
+    """The place on the axis at a station, which moves with the material there.
 
-    def value(triples: Sequence[Triple], c: int) -> Scalar:
+    beyond: the station on the axis as it goes straight on at s.
+    """
+    pieces = axis.fields.pieces
+    local, half, chosen = _located(pieces, s)
+    most = max(len(x) for piece in pieces for triples in (piece.displacement, piece.rotation) for triple in triples for x in triple)
+    row, slopes, _ = _chebyshev(local, most)
+    moved = row if beyond is None else [t + (beyond - s) / half * t1 for t, t1 in zip(row, slopes, strict=True)]
+
+    def value(triples: Sequence[Triple], row: Sequence[Scalar], c: int) -> Scalar:
         series = chosen([list(triple[c]) for triple in triples])
         return total(a * t for a, t in zip(series, row, strict=False) if not is_zero(a))
 
-    def values(of: str) -> tuple[Vec, ...]:
+    def values(of: str, row: Sequence[Scalar]) -> tuple[Vec, ...]:
         fields = [[getattr(piece, of)[a] for piece in pieces] for a in range(len(pieces[0].displacement))]
-        return tuple((value(triples, 0), value(triples, 1), value(triples, 2)) for triples in fields)
+        return tuple((value(triples, row, 0), value(triples, row, 1), value(triples, row, 2)) for triples in fields)
 
-    return Place(tree.index(shape.at.body), Station(values("displacement"), values("rotation")), ZERO, ())
+    return Place(tree.index(shape.at.body), Station(values("displacement", moved), values("rotation", row)), ZERO, ())
 
 
 def fastest(tree: Tree, shape: Along, bodies: Sequence[Pose], moving: Sequence[Twist], q: Sequence[Scalar], v: Sequence[Scalar],

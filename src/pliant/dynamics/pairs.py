@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pliant.dynamics.algebra import Vec, add, dot, scale, sub
+from pliant.dynamics.crossing import edge_across_edge
 from pliant.dynamics.kinematics import Pose
 from pliant.dynamics.meeting import Touching, apart
 from pliant.dynamics.solid_pairs import (
@@ -20,7 +21,7 @@ from pliant.dynamics.solid_pairs import (
 )
 from pliant.model.along import Along, Edge
 from pliant.model.contact import Bore, Capsule, ContactPair, End, Pin, Plane, Point, Side, Socket, Sphere
-from pliant.model.solids import Box, BoxEdge, Corner, Cylinder, Rim
+from pliant.model.solids import Box, BoxEdge, Corner, Crossing, Cylinder, Rim
 
 PairFunction = Callable[[ContactPair, Pose, Pose], Touching]
 
@@ -62,6 +63,12 @@ def pin_in_bore(pair: ContactPair, pin: Pose, bore: Pose) -> Touching:
     return _within(pair, end, bore.position, _axis(outer, bore))
 
 
+def beam_in_rim(pair: ContactPair, beam: Pose, bore: Pose) -> Touching:
+    """gap = R - r - |e|: e is the way to the nearest station of the axis, at right angles to it, from the middle of the rim."""
+    rim = add(bore.position, scale(pair.station, _axis(pair.against, bore)))
+    return _inside(pair, beam.position, sub(beam.position, rim))
+
+
 def _within(pair: ContactPair, inner: Vec, outer: Vec, along: Vec, at: Vec | None = None) -> Touching:
     """What is around `inner` in what is around `outer`, across the direction `along`; `at`: a point in the plane of the contact."""
     between = sub(inner, outer)
@@ -95,6 +102,7 @@ PAIRS: dict[tuple[type, type], PairFunction] = {
     (Point, Box): ball_on_box,
     (Sphere, Box): ball_on_box,
     (Corner, Box): ball_on_box,
+    (Crossing, Box): edge_across_edge,
     (End, Box): ball_on_box,
     (Point, Capsule): ball_on_line,
     (Sphere, Capsule): ball_on_line,
@@ -108,6 +116,7 @@ PAIRS: dict[tuple[type, type], PairFunction] = {
     (Along, Plane): ball_on_plane,
     (Along, Sphere): ball_on_ball,
     (Along, Point): ball_on_ball,
+    (Along, Bore): beam_in_rim,
     (Along, Capsule): ball_on_line,
     (Along, Edge): ball_on_line,
     (Along, Along): ball_on_ball,

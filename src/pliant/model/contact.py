@@ -14,7 +14,7 @@ from pliant.model.frame import GROUND, Frame
 from pliant.model.friction_law import BristleLaw, FrictionLaw
 from pliant.model.journal_law import JournalLaw
 from pliant.model.normal_law import NormalLaw
-from pliant.model.solids import Box, BoxEdge, Corner, Cylinder, Hull, Lines, Rim, round_lines
+from pliant.model.solids import Box, BoxEdge, Corner, Crossing, Cylinder, Hull, Lines, Rim, round_lines
 from pliant.model.wear import Archard
 from pliant.scalar import Numbers, cos, sin
 
@@ -137,9 +137,9 @@ class Plane:
 
 @dataclass(frozen=True)
 class Bore:
-    """A round hole along `axis` through the origin of a frame, around what is inside: a pin, a sphere, a point or a capsule.
+    """A round hole along `axis` through the origin of a frame, around a pin, a sphere, a point, a capsule or a beam.
 
-    length: of a bore that holds a longer pin by its two rims; without it, the bore is longer than all that is inside.
+    length: of a bore that holds a longer pin or a beam by its two rims; without it, the bore is longer than all that is inside.
     """
 
     at: Frame
@@ -197,15 +197,15 @@ TOUCHES: dict[type, tuple[type, ...]] = {
     Box: (Plane, Capsule, Box),
     Cylinder: (Plane,),
     Hull: (Plane,),
-    Along: (Plane, Sphere, Point, Capsule, Edge, Along),
+    Along: (Plane, Sphere, Point, Bore, Capsule, Edge, Along),
 }
 TOUCHED: tuple[type, ...] = tuple(dict.fromkeys(other for others in TOUCHES.values() for other in others))
 
 HOLLOW = (Bore, Socket)  # shapes around what they touch
 SAME_PLAY = 1e-9  # of the radius: lengths that differ by less were meant to be the same
 
-Part = Corner | BoxEdge | Rim | End | Side  # of a shape that touches at several places
-PARTS = (Corner, BoxEdge, Rim, End, Side)
+Part = Corner | BoxEdge | Crossing | Rim | End | Side  # of a shape that touches at several places
+PARTS = (Corner, BoxEdge, Crossing, Rim, End, Side)
 
 Touching = Point | Sphere | Capsule | Pin | Along | Box | Cylinder | Hull
 Against = Plane | Point | Sphere | Bore | Socket | Capsule | Box | Cylinder | Edge | Along
@@ -223,7 +223,7 @@ class ContactPair:
     against: Against
     normal: NormalLaw
     friction: FrictionLaw | BristleLaw | None
-    station: float = 0.0  # m, along the axis of the shorter of a pin and its bore: where this pair is
+    station: float = 0.0  # m, along the axis of the shorter of a pin and its bore, or of a beam's bore: where this pair is
     wear: Archard | None = None
     piece: int = 0  # of a beam that is touched at several places along its axis
 
@@ -253,7 +253,7 @@ class ContactPair:
     @property
     def between_balls(self) -> bool:
         """Whether both shapes are thin: they have no normal where their centres coincide, and a fast one may pass through."""
-        beam = isinstance(self.ball, Along) and not isinstance(self.against, Plane)
+        beam = isinstance(self.ball, Along) and not isinstance(self.against, (Plane, Bore))
         return beam or isinstance(self.against, (Point, Sphere))
 
     @property
@@ -306,10 +306,10 @@ def touching_parts(part: str, shape: Any, against: Any) -> list[tuple[str, Point
         rule = "must be frames, Points, Spheres, Capsules, Pins, Alongs, Boxes, Cylinders or Hulls"
         raise ModelError.of(part, "points", rule, shape)
     if type(against) not in TOUCHES[type(shape)]:
-        rule = f"must be {any_of(TOUCHES[type(shape)])} when a {type(shape).__name__} touches it"
+        rule = f"must be {any_of(TOUCHES[type(shape)])} when {any_of((type(shape),))} touches it"
         raise ModelError.of(part, "against", rule, against)
-    if isinstance(shape, Box) and isinstance(against, Box) and not (shape.flat and against.flat):
-        rule = "must be a Plane or a Capsule when a Box with three sides touches it (in a plane, boxes of two sides touch)"
+    if isinstance(shape, Box) and isinstance(against, Box) and shape.flat != against.flat:
+        rule = "must have as many sides as the Box that touches it: a rectangle touches rectangles, in the plane"
         raise ModelError.of(part, "against", rule, against)
     if isinstance(shape, (Box, Cylinder, Hull)) or (isinstance(shape, Capsule) and isinstance(against, (Capsule, Box))):
         return [(place_name(shape.at), own, 0.0) for own in _parts(shape, against)]
@@ -319,17 +319,31 @@ def touching_parts(part: str, shape: Any, against: Any) -> list[tuple[str, Point
     if isinstance(shape, Pin) and (held := held_length(shape, against)) is not None:
         return [(place_name(shape.at), shape, 0.5 * side * held) for side in (-1.0, 1.0)]
     if isinstance(shape, Along):
+        if isinstance(against, Bore):
+            return [(shape.at.body, shape, rim) for rim in _rims(part, shape, against)]
         count = shape.touches
         return [(f"{shape.at.body}.{k + 1}" if count > 1 else shape.at.body, shape, 0.0) for k in range(count)]
     return [(place_name(shape.at), shape, 0.0)]
+
+
+def _rims(part: str, beam: Along, bore: Bore) -> tuple[float, float]:
+    """Where the rims of the bore around a beam are, m along the axis of the bore."""
+    if bore.length is None:
+        raise ModelError.of(part, "against.length", "must be given for a beam, which a Bore holds by its two rims", bore.length)
+    if beam.touches != 1:
+        raise ModelError.of(part, "points.touches", "must be 1 in a Bore, each rim of which touches a beam once", beam.touches)
+    return -0.5 * bore.length, 0.5 * bore.length
 
 
 def _parts(shape: Box | Cylinder | Hull | Capsule, against: Any) -> list[Any]:
     """Which parts of a shape touch this one; a capsule touches the edges of a box, which in a plane are its corners."""
     if isinstance(shape, Box) and not shape.flat and isinstance(against, Capsule):
         return shape.edges()
-    if isinstance(shape, Capsule) and isinstance(against, Capsule) and shape.at.body < against.at.body:
-        return [Side(shape), *shape.parts()]  # the side of one touches that of the other, and is one of both
+    if type(shape) is type(against) and shape.at.body < against.at.body:  # what is one of both belongs to the first
+        if isinstance(shape, Capsule):
+            return [Side(shape), *shape.parts()]
+        if isinstance(shape, Box) and not shape.flat:
+            return [*shape.parts(), *shape.crossings()]
     return list(shape.parts())
 
 

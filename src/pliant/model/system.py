@@ -442,7 +442,8 @@ class System:
                     frame = ball.at
                     if isinstance(ball, PARTS):
                         frame, end = ball.of.at, f".{ball.name}"
-                    at, piece = (place, k) if isinstance(ball, Along) else (self._place_name(frame, place), 0)
+                    along = isinstance(ball, Along)
+                    at, piece = place if along else self._place_name(frame, place), k if along and not end else 0
                     pair = ContactPair(f"{name} {at}{end}", ball, other, law, slip, station, wear, piece)
                     self._add_pair(part, pair)
                     added.append(pair.name)

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.dynamics.along import depths_along, sine_between
+from pliant.dynamics.along import beyond_ends, depths_along, sine_between
 from pliant.model.along import Along
-from pliant.model.contact import ContactPair
+from pliant.model.contact import Bore, ContactPair
 from pliant.run.evidence import Evidence
 from pliant.run.observed import values_of
 
@@ -30,7 +30,8 @@ def along_beams(evidence: Evidence) -> Iterator[str]:
         if isinstance(pair, ContactPair) and isinstance(pair.ball, Along) and pair.name in touched:
             times, q, gaps = _closed(evidence, k)
             if times.size:
-                yield from (_parallel if isinstance(pair.against, Along) else _several)(evidence, pair, times, q, gaps)
+                looked_at = {Along: _parallel, Bore: _left}.get(type(pair.against), _several)
+                yield from looked_at(evidence, pair, times, q, gaps)
 
 
 def _closed(evidence: Evidence, k: int) -> tuple[Floats, Floats, Floats]:
@@ -63,6 +64,17 @@ def _several(evidence: Evidence, pair: ContactPair, times: Floats, q: Floats, ga
         yield (
             f"contact {pair.name!r} is closed along {wide[row]:.2g} of {_length(pair)} at t = {times[row]:.6g} s, but its force "
             "acts at one station, which may jump; where a beam lies flat, let spheres at several stations touch instead"
+        )
+
+
+def _left(evidence: Evidence, pair: ContactPair, times: Floats, q: Floats, gaps: Floats) -> Iterator[str]:
+    assert isinstance(pair.ball, Along)
+    beyond = beyond_ends(evidence.traced.tree, pair, q)
+    row = int(np.argmax(beyond))
+    if beyond[row] > pair.ball.radius:
+        yield (
+            f"contact {pair.name!r} is closed at t = {times[row]:.6g} s, when the rim is {beyond[row]:.3g} m beyond the end of "
+            f"{pair.ball.at.body!r}: there the beam is continued straight on; stop the run where it leaves its bore"
         )
 
 

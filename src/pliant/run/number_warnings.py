@@ -10,7 +10,7 @@ import numpy as np
 from pliant.model.modes import direction_of
 from pliant.model.sampled import SAME
 from pliant.model.system import System
-from pliant.run.evidence import Evidence
+from pliant.run.evidence import Evidence, Rows
 
 SOFTEST, STIFFEST = 1e6, 1.5e12  # Pa: soft rubber has more, diamond has less
 LIGHTEST, DENSEST = 10.0, 23e3  # kg/m^3: foams have more, osmium has less
@@ -18,7 +18,7 @@ HEAVIEST = 30e3  # kg/m^3 of a mass per length, which may include what the secti
 STOCKY, THIN = 3.0, 1e4  # length of a beam over the depth of its section: beams are longer, even threads are not as thin
 
 
-def unusual_numbers(evidence: Evidence) -> tuple[str, ...]:
+def unusual_numbers(evidence: Rows) -> tuple[str, ...]:
     """Warn of materials, sections and angles that a forgotten unit explains better than a mechanism."""
     return unusual(evidence.traced.system)
 

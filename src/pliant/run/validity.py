@@ -96,6 +96,7 @@ WARNINGS: tuple[Warning, ...] = (
 OfRows = Callable[[Rows], Iterable[str]]
 OF_ROWS: tuple[OfRows, ...] = (free_root, left_out, deflection, slope, turning)  # also for states that were not integrated
 OF_STATE: tuple[OfRows, ...] = (
+    unusual_numbers,
     unyielding,
     compression,
     rotation,

@@ -1,9 +1,9 @@
 """Loops that hang on one another in a plane, solved with joints taken apart.
 
-In the coordinates of one tree, a loop that closes far out on a chain reads every coordinate of the chain, and N loops in a row cost
-N^3. Here pieces of the tree float instead, and each joint between two pieces is held by rows of its own, as a closure is: then a row
-reads two pieces at most, and cost grows as N. State, names and multipliers stay those of the tree, whose accelerations follow from
-those of the pieces.
+In the coordinates of one tree, a loop that closes far out on a chain reads every coordinate of the chain, and N loops in a row
+cost N^3. Here pieces of the tree float instead, and each joint between two pieces is held by rows of its own, as a closure is: then
+a row reads two pieces at most, and cost grows as N. State, names and multipliers stay those of the tree, whose accelerations follow
+from those of the pieces.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def _floating(tree: Tree, cut: Sequence[int]) -> tuple[Tree, dict[int, int], dic
     for k, node in enumerate(tree.nodes):
         apart.links[node.name] = replace(node.link, joint=Planar(), on=Frame(GROUND)) if k in cut else node.link
     built = build_tree(apart, {id(node.link.body): tree.bodies[node.name] for node in tree.nodes})
-    same, first = {}, {}
+    same, first = dict[int, int](), dict[int, tuple[int, int]]()
     for k, (node, piece) in enumerate(zip(tree.nodes, built.nodes, strict=True)):
         if k in cut:
             first[k] = (node.slots[0].q, node.slots[0].v)
