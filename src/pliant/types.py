@@ -33,7 +33,7 @@ from pliant.model.reduced import ReducedModel
 from pliant.model.sampled import Sampled
 from pliant.model.segmented import SegmentedBeam
 from pliant.model.sensor import Filter, Sensor
-from pliant.model.solids import BoxEdge, Corner, Rim
+from pliant.model.solids import BoxEdge, Corner, Crossing, Rim
 from pliant.model.strut import Strut
 from pliant.model.system import BodyHandle, Link
 from pliant.results.contacts import ContactRecord, ContactTable
@@ -89,6 +89,7 @@ __all__ = [
     "ContactRecord",
     "ContactTable",
     "Corner",
+    "Crossing",
     "CutJoint",
     "Design",
     "Differentiated",

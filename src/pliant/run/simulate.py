@@ -113,11 +113,11 @@ def simulate(
     """
     state = None if isinstance(start, Mapping) else state_of(start)
     with told(progress, phase, t_start if state is None else state.t, t_end) as (tell, say):
-        _, result = run_to_end(
+        result = run_to_end(
             system, t_end, method=method, save=save, t_start=t_start, start=start, formulation=formulation, parameters=parameters,
             inputs=inputs, progress=tell, phase=say, max_steps=max_steps, max_seconds=max_seconds, cache=cache, keep=keep, to=to,
             compression=compression, resume=resume,
-        )  # fmt: skip
+        ).result  # fmt: skip
     log_outcome(result)
     return result
 
@@ -164,8 +164,8 @@ def run_to_end(
     to: str | Path | None = None,
     compression: int | None = None,
     resume: bool = False,
-) -> tuple[Run, Result]:
-    """A run and its Result; see `simulate`. tape: record the steps, so that they can be repeated."""
+) -> Run:
+    """A run that has ended; see `simulate`. tape: record the steps, so that they can be repeated."""
     system = runnable(system, "simulate")
     check_limits("simulate", max_steps, max_seconds)
     check.function("simulate", "phase", phase)
@@ -192,7 +192,7 @@ def run_to_end(
                 "max_seconds": max_seconds, "formulation": compiled.traced.formulation}  # fmt: skip
     settings |= {} if names is None else {"keep": names}
 
-    def run_with(make_sink: MakeSink | None, saved: SavedRun | None = None) -> tuple[Run, Result]:
+    def run_with(make_sink: MakeSink | None, saved: SavedRun | None = None) -> Run:
         held: Compiled | None = compiled
         if saved is not None and saved._hold_at:
             held = with_parameters(compiled, {}, saved._hold_at)
@@ -206,12 +206,14 @@ def run_to_end(
         assert run is not None
         own = {"start": str(dict(start))} if isinstance(start, Mapping) and start else {}
         own |= {"inputs": "; ".join(f"{name}: {one}" for name, one in traced.inputs.items())} if traced.inputs else {}
-        return run, run.collect(Provenance(traced.original, settings, run.t_first, traced.plain_values, **own))
+        run.provenance = Provenance(traced.original, settings, run.t_first, traced.plain_values, **own)
+        return run
 
     if to is not None:
         with RowStream("simulate", to, compiled, tuple(QUANTITIES) if names is None else names, level, resume) as stream:
-            run, result = run_with(stream.sink, stream.saved)
-            return run, stream.finish(result)
+            run = run_with(stream.sink, stream.saved)
+            run.result = stream.finish(run.result)
+            return run
     return run_with(None if names is None else lambda window: KeptRows(compiled.traced, names, window))
 
 
@@ -372,11 +374,11 @@ class Run:
         self.gone_on = state
         self.columns = self.traced.layout.observed
         self.outcome: Outcome | None = None
+        self.provenance: Provenance | None = None  # once it has ended
         self.trouble: PliantError | None = None  # what a controller that Python runs raised
         self.warnings: list[str] = list(self.traced.warnings)
-        if not pieces.resolved and (
-            self.traced.all_pairs or self.traced.system.conditions
-        ):  # otherwise the error control notices it
+        # else error control notices it
+        if not pieces.resolved and (self.traced.all_pairs or self.traced.system.conditions):
             self.warnings.append(_UNRESOLVED.format((t_end - t_start) / FINE_SAMPLES))
         width = self.y0.size + compiled.observe.n_out
         self.sink = None if make_sink is None else make_sink(window_of(1 + width))
@@ -545,6 +547,18 @@ class Run:
         here, done, closed, grips = self.stepper.t, self.stepper.has_sampled, self.contacts.closed, self.contacts.grips
         return FinalState(here, y, closed, self.traced.labels_of_y, self.traced.t_start, self.t_first, hits, done, grips)
 
+    @cached_property
+    def result(self) -> Result:
+        """The Result of a run that has ended, collected when it is first read."""
+        assert self.provenance is not None
+        return self.collect(self.provenance)
+
+    @property
+    def ok(self) -> bool:
+        """Whether the run has done what was asked."""
+        assert self.outcome is not None
+        return self.outcome.status.goes_on and not self._lost_its_equations
+
     def collect(self, provenance: Provenance) -> Result:
         from pliant.run.validity import warnings_of
 
@@ -560,7 +574,7 @@ class Run:
             labels=self.traced.columns,
             events=tuple(sorted(self._events(), key=lambda event: event.t)),
             contacts=evidence.contacts,
-            ok=self.outcome.status.goes_on and not self._lost_its_equations,
+            ok=self.ok,
             message=self.message,
             interrupted=self.outcome.status is Status.INTERRUPTED,
             stats=self._statistics(),

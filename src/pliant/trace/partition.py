@@ -18,10 +18,11 @@ def constraint_kernels(traced: TracedSystem, cache: Path | None) -> ConstraintKe
     """Kernels of the exact loops; None if there are none. Joints are preferred as dependent coordinates, since modes are stiff."""
     if traced.partition is None:
         if traced.held:
-            rule = f"must not be one that partitions coordinates if more than {FEW_LOOPS} loops hang on one tree in a plane:"
-            raise ModelError.of(
-                "simulate", "method", f"{rule} these are solved with joints taken apart", f"{traced.held} rows of loops"
+            rule = (
+                f"must not be one that partitions coordinates if more than {FEW_LOOPS} loops hang on one tree in a plane: these "
+                "are solved with joints taken apart; give formulation='augmented', or another method"
             )
+            raise ModelError.of("simulate", "method", rule, f"{traced.held} rows of loops")
         return None
     values, shift = (compile_function(function, cache=cache) for function in traced.partition)
     own = {k for node in traced.tree.nodes for k in node.own_v}
