@@ -23,7 +23,7 @@ OWN = ("members", "member_rates", "step_limit", "project", "closures")  # functi
 OF_PAIRS = ("meet_ball", "meet_plane", "gap_to_ball", "gap_to_plane", "watch_ball", "watch_plane")
 LOOK = "look"  # the observed row, with what the loop observes of near pairs
 ENTRIES_OF = {"rhs": "rhs", "event_functions": "events_closed", "open_contact_event_functions": "events_open", LOOK: "look"}
-USUAL_WIDTH = 0.5  # of the mean radius: gaps below which pairs are near
+USUAL_WIDTH = 0.2  # of the mean radius: gaps below which pairs are near
 
 
 def composed_code(traced: TracedSystem, cache: Path | None) -> dict[str, MachineCode]:
@@ -70,7 +70,7 @@ def _numbers(traced: TracedSystem, n_out: int, name: str) -> tuple[dict[str, int
                "AT_POINT": "contact_point", "AT_NORMAL": "contact_normal"}  # fmt: skip
     numbers = {"N_Y": n_y, "N_READ": traced.layout.y[WORKS].start, "N_OUT": n_out, "N_RATES": n_rates,
                "N_PLACES": group.places, "N_BALLS": balls, "N_MEMBERS": members, "N_NAMED": len(traced.pairs),
-               "FIRST_PLACE": traced.layout.p[NEAR].start, "N_EVENTS": events, **places,
+               "FIRST_PLACE": traced.layout.p[NEAR].start + 1, "N_EVENTS": events, **places,
                **{number: columns[quantity].start for number, quantity in contact.items()}}  # fmt: skip
     more = {"rhs": CARRIED * group.places, LOOK: SEEN * len(traced.all_pairs)}
     more |= dict.fromkeys(("event_functions", "open_contact_event_functions"), events * group.places)
@@ -89,7 +89,7 @@ def group_tables(compiled: Compiled) -> Group | None:
     return Group(
         members=code["members"].address,
         member_rates=code["member_rates"].address,
-        first_place=traced.layout.p[NEAR].start,
+        first_place=traced.layout.p[NEAR].start + 1,
         places=group.places,
         balls=len(group.balls),
         carriers=np.array([numbers[body] for body in bodies], dtype=np.int64),

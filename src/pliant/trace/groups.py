@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -48,6 +48,7 @@ class TracedGroup:
     v: Sequence[Scalar]
     bodies: Sequence[Pose]
     moving: Sequence[Twist]
+    changing: Callable[[Sequence[Scalar]], list[Scalar]]  # the rates of functions of the coordinates
 
     def __post_init__(self) -> None:
         count = WRENCH * len(self.group.balls)
@@ -62,8 +63,8 @@ class TracedGroup:
         for ball, (force, moment) in zip(self.group.balls, self.wrenches, strict=True):
             place = self.tree.place(ball.at)
             if place.node != ROOT:
-                rotation = self.bodies[place.node].rotation
-                load = at_place(self.tree, place, rotation.into(force), rotation.into(moment), self.q, self.v)
+                into = self.bodies[place.node].rotation.into
+                load = at_place(self.tree, place, into(force), into(moment) if self.spins else ZERO, self.q, self.v)
                 applied.loads[place.node] = applied.loads[place.node].plus(load)
         applied.dissipate(f"{self.group.name} normal", self.lost)
         returns = self.group.friction is not None and self.group.friction.returns
@@ -71,22 +72,30 @@ class TracedGroup:
 
     # ---- where they are
 
+    @property
+    def spins(self) -> bool:
+        """Whether spin counts: without friction the force of a sphere passes through its centre."""
+        return self.group.friction is not None
+
+    @cached_property
+    def centres(self) -> list[Vec]:
+        return [place_pose(self.tree, self.tree.place(ball.at), self.bodies, self.q).position for ball in self.group.balls]
+
     @cached_property
     def motions(self) -> list[tuple[Vec, Vec]]:
         """The velocity and the angular velocity of every ball, in world axes."""
-        found = []
-        for ball in self.group.balls:
-            place = self.tree.place(ball.at)
-            turn = place_pose(self.tree, place, self.bodies, self.q).rotation
-            twist = place_twist(self.tree, place, self.moving, self.q, self.v)
-            found.append((ZERO, ZERO) if place.node == ROOT else (turn.out(twist.velocity), turn.out(twist.omega)))
-        return found
+        moving = iter(self.changing([x for centre in self.centres for x in centre]))
+        return [((next(moving), next(moving), next(moving)), self._omega(ball) if self.spins else ZERO) for ball in self.group.balls]
+
+    def _omega(self, ball: Sphere) -> Vec:
+        place = self.tree.place(ball.at)
+        turn = place_pose(self.tree, place, self.bodies, self.q).rotation
+        return ZERO if place.node == ROOT else turn.out(place_twist(self.tree, place, self.moving, self.q, self.v).omega)
 
     def rows(self) -> list[Scalar]:
         """The row of every member: see `group_kernels`."""
         found: list[Scalar] = []
-        for ball, (velocity, omega) in zip(self.group.balls, self.motions, strict=True):
-            centre = place_pose(self.tree, self.tree.place(ball.at), self.bodies, self.q).position
+        for ball, centre, (velocity, omega) in zip(self.group.balls, self.centres, self.motions, strict=True):
             found += [*centre, *velocity, *omega, ball.radius, *ZERO]
         for plane in self.group.planes:
             pose = place_pose(self.tree, self.tree.place(plane.on), self.bodies, self.q)
@@ -118,7 +127,7 @@ class TracedGroup:
     def _pair(self, kind: str) -> tuple[ca.SX, list[Scalar], ContactForce]:
         """Inputs of functions of a pair, in the order of `group_kernels`, and its force."""
         column, inputs = self.tracer.symbols(f"pair with {kind}", 2 * ROW + 2)
-        one, other = _Member(inputs[:ROW]), _Member(inputs[ROW : 2 * ROW])
+        one, other = _Member(inputs[:ROW], self.spins), _Member(inputs[ROW : 2 * ROW], self.spins)
         shapes = {"ball": self.group.balls, "plane": self.group.planes}[kind]
         first = unchecked_copy(self.group.balls[0], {"radius": one.radius})
         numbers = {"radius": other.radius} if kind == "ball" else {"normal": other.normal, "point": ZERO}
@@ -134,7 +143,7 @@ class TracedGroup:
         column, inputs, contact = self._pair(kind)
         found, force = contact.kinematics, contact.vector
         arms = [sub(found.point, tuple(inputs[first : first + 3])) for first in (0, ROW)]
-        moments = [*cross(arms[0], force), *cross(arms[1], scale(-1.0, force))]
+        moments = [*cross(arms[0], force), *cross(arms[1], scale(-1.0, force))] if self.spins else [*ZERO, *ZERO]
         numbers = [contact.force, *contact.powers, contact.stored, found.gap, found.closing]
         return column, [*force, *moments, *numbers, *contact.friction_vector, *found.point, *found.normal]
 
@@ -200,6 +209,7 @@ class _Member:
     """The numbers of a member's row."""
 
     numbers: Sequence[Scalar]
+    spins: bool
 
     @property
     def place(self) -> Vec:
@@ -211,7 +221,7 @@ class _Member:
 
     @property
     def omega(self) -> Vec:
-        return tuple(self.numbers[6:9])  # type: ignore[return-value]
+        return tuple(self.numbers[6:9]) if self.spins else ZERO  # type: ignore[return-value]
 
     @property
     def radius(self) -> Scalar:

@@ -118,17 +118,17 @@ class ContactEntries:
 
 @dataclass(frozen=True)
 class NearEntries:
-    """Of every place for a near pair of a group: its members, whether it is closed, its closing speed."""
+    """How many places for near pairs of a group may be taken; of each its members, whether it is closed, its closing speed."""
 
     places: int
     name: str = NEAR
 
     @property
     def width(self) -> int:
-        return ENTRIES_OF_PLACE * self.places
+        return 1 + ENTRIES_OF_PLACE * self.places if self.places else 0
 
     def at(self, begin: float, end: float) -> Sequence[float]:
-        return FREE * self.places
+        return (0.0, *FREE * self.places) if self.places else ()
 
 
 @dataclass(frozen=True)

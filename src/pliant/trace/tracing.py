@@ -422,7 +422,7 @@ class Trace(Signals):
         """The shapes of which any two may touch, at the traced state."""
         group = group_of(self.system)
         known = (self.tree, self.tracer, self.q, self.v, self.bodies, self.moving)
-        return None if group is None else TracedGroup(group, *known)
+        return None if group is None else TracedGroup(group, *known, lambda vector: self._rates_of(vector, self.rates))
 
     def _solve_friction(self) -> None:
         self.rubbers = self._rubbers(self.rubbing, self.forward, self.applied.outer, self.closures)
@@ -459,7 +459,7 @@ class Trace(Signals):
         if self.group is None:
             return ()
         carried = self.whole_column.numel() - CARRIED * self.group.group.places
-        return self.group.slots(self.places[NEAR].start, carried, n_events)
+        return self.group.slots(self.places[NEAR].start + 1, carried, n_events)
 
     def _observed(self, efforts: Sequence[Scalar]) -> list[Scalar]:
         state = TracedState(self.system, self.tree, self.q, self.v, self.bodies, self.moving, self.cut_joint_states,

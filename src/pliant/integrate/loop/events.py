@@ -11,7 +11,7 @@ import math
 from typing import Any
 
 from pliant.codegen.loop_language import flags, floats, ints
-from pliant.integrate.loop.family import hermite, interpolate, take_step
+from pliant.integrate.loop.family import hermite, interpolate, interpolate_read, take_step
 from pliant.integrate.loop.kernels import call_kernel, put, stage
 from pliant.integrate.memory.run_record import INTERIOR, MARKS, NOTES, RECORDS, SAMPLES, TURNS
 
@@ -360,10 +360,10 @@ def _look_closer(run: Any, h: float, places: int) -> int:
     """Sample g on the dense output at all places inside the step, and between them; returns the new number of samples."""
     theta = floats(run.theta, SAMPLES)
     for i in range(1, places - 1):
-        interpolate(run, run.y_try, h, theta[i])
+        interpolate_read(run, run.y_try, h, theta[i])
         measure(run, run.t + theta[i] * h, run.y_try, sample(run, i))
     for x in BETWEEN:
-        interpolate(run, run.y_try, h, x)
+        interpolate_read(run, run.y_try, h, x)
         measure(run, run.t + x * h, run.y_try, run.g_try)
         _insert(run, places, x)
         places += 1
@@ -394,7 +394,7 @@ def _dip(run: Any, e: int, i: int, h: float) -> float:
         if abs(way) < CLOSE * (a + b):
             way = 0.1 * b if b > a else -0.1 * a
         at = x + way
-        interpolate(run, run.y_try, h, at)
+        interpolate_read(run, run.y_try, h, at)
         measure(run, run.t + at * h, run.y_try, run.g_try)
         g = floats(run.g_try, n)[e] * side
         if g <= 0.0:
@@ -481,7 +481,7 @@ def _try(run: Any, on_step: bool, x: float, h: float, t_new: float) -> bool:
         take_step(run, x, t_new)
         measure(run, min(run.t + x, t_new), run.y_new, run.g_try)
     else:
-        interpolate(run, run.y_try, h, x / h)
+        interpolate_read(run, run.y_try, h, x / h)
         measure(run, run.t + x, run.y_try, run.g_try)
     return any_happened(run, run.g_try)
 

@@ -39,7 +39,7 @@ N_PLACES = 0  # for near pairs
 N_BALLS = 0
 N_MEMBERS = 0
 N_NAMED = 0  # pairs of the mechanism besides the group
-FIRST_PLACE = 0  # index in p
+FIRST_PLACE = 0  # index in p; before it, how many places may be taken: the first
 N_EVENTS = 0  # of every place
 # indices of contact quantities in the observed row
 AT_GAP = AT_CLOSING = AT_FORCE = AT_FRICTION = AT_POINT = AT_NORMAL = 0
@@ -100,7 +100,8 @@ def events_open(t: float, y: int, p: int, out: int, work: int) -> None:
     clear(work)
     members(t, y, p, work + 8 * ROWS, work + 8 * INNER)
     mechanism(t, work, p, out, work + 8 * INNER)
-    for k in range(N_PLACES):
+    idle(out, used(p))
+    for k in range(used(p)):
         watch_gap(t, p, out + 8 * (N_OUT + N_EVENTS * k), work, k)
 
 
@@ -111,7 +112,8 @@ def events_closed(t: float, y: int, p: int, out: int, work: int) -> None:
     mechanism(t, work, p, out, work + 8 * INNER)
     put(work + 8 * N_Y, work + 8 * SLOPES, N_READ)
     member_rates(t, work, p, work + 8 * ACCELERATIONS, work + 8 * INNER)
-    for k in range(N_PLACES):
+    idle(out, used(p))
+    for k in range(used(p)):
         at = out + 8 * (N_OUT + N_EVENTS * k)
         if floats(p + 8 * (FIRST_PLACE + ENTRIES * k), ENTRIES)[SHUT] != 0.0:
             watch(t, p, at, work, k)
@@ -125,11 +127,13 @@ def push(t: float, y: int, p: int, work: int, carried: int) -> None:
     clear(work)
     members(t, y, p, work + 8 * ROWS, work + 8 * INNER)
     wrenches = floats(work + 8 * N_Y, WRENCH * N_BALLS + SUMS)
-    for k in range(N_PLACES):
-        place, rates = floats(p + 8 * (FIRST_PLACE + ENTRIES * k), ENTRIES), floats(carried + 8 * CARRIED * k, CARRIED)
+    if carried != 0:
+        all_rates = floats(carried, CARRIED * N_PLACES)
+        for i in range(CARRIED * N_PLACES):
+            all_rates[i] = 0.0
+    for k in range(used(p)):
+        place = floats(p + 8 * (FIRST_PLACE + ENTRIES * k), ENTRIES)
         if place[SHUT] == 0.0:
-            if carried != 0:
-                rates[0] = rates[1] = rates[2] = 0.0
             continue
         meet(t, p, work, k)
         met, a, b = floats(work + 8 * OUTPUTS, MET), WRENCH * int(place[FIRST]), WRENCH * int(place[SECOND])
@@ -141,6 +145,7 @@ def push(t: float, y: int, p: int, work: int, carried: int) -> None:
                 wrenches[b + 3 + i] += met[PUSH + 6 + i]
             wrenches[WRENCH * N_BALLS + i] += met[LOST + i]
         if carried != 0:
+            rates = floats(carried + 8 * CARRIED * k, CARRIED)
             rates[0], rates[1], rates[2] = met[FORCE], met[LOST], met[RUBBED]
 
 
@@ -149,6 +154,18 @@ def clear(work: int) -> None:
     wrenches = floats(work + 8 * N_Y, WRENCH * N_BALLS + SUMS)
     for i in range(WRENCH * N_BALLS + SUMS):
         wrenches[i] = 0.0
+
+
+def used(p: int) -> int:
+    """The number of places that may be taken."""
+    return int(floats(p + 8 * (FIRST_PLACE - 1), 1)[0])
+
+
+def idle(out: int, first: int) -> None:
+    """The events of places from the first one on, which are free."""
+    events = floats(out + 8 * (N_OUT + N_EVENTS * first), N_EVENTS * (N_PLACES - first))
+    for i in range(N_EVENTS * (N_PLACES - first)):
+        events[i] = 1.0
 
 
 def is_taken(p: int, k: int) -> bool:

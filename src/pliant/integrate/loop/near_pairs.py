@@ -32,7 +32,7 @@ from pliant.integrate.memory.run_record import GAP, PAIR_NUMBERS, REACH
 EPSILON = 2.0**-52
 WIDEST = 8.0  # of the usual width: the first that is tried
 NARROWEST = 2.0**-20  # of it: if the pairs nearer than this have no room, they touch
-COMFORTABLE = 2  # near pairs per ball, up to which a list is wider than usual
+COMFORTABLE = 1  # near pairs per ball, up to which a list is wider than usual
 WORN = 0.5  # of what members may move: a list from which one has moved that far is made anew
 SLOWEST = 1e-100  # m/s
 
@@ -63,6 +63,7 @@ def list_near(run: Any) -> None:
     run.may_move = 0.5 * width
     _drop(run, width)
     _take_in(run)
+    _count_used(run)
     for i in range(run.n_balls):
         put(run.listed + 24 * i, run.member_rows + 8 * (ROW * i + PLACE), 3)
 
@@ -170,7 +171,7 @@ def _drop(run: Any, width: float) -> None:
     first, chain = ints(run.first_of, run.n_balls), ints(run.chain, run.n_near)
     for i in range(run.n_balls):
         first[i] = -1
-    for k in range(run.n_near):
+    for k in range(_used(run)):
         own = floats(_entries(run, k), ENTRIES)
         if own[FIRST] < 0.0:
             continue
@@ -199,6 +200,19 @@ def _take_in(run: Any) -> None:
             run.crowded = 1
             return
         _begin_place(run, k, pair[0], pair[1])
+
+
+def _count_used(run: Any) -> None:
+    """Note how many places may be taken, for the kernels."""
+    count, last = floats(run.p + 8 * (run.first_place - 1), 1), run.n_near
+    while last > 0 and floats(_entries(run, last - 1), ENTRIES)[FIRST] < 0.0:
+        last -= 1
+    count[0] = last
+    put(run.p_seen + 8 * (run.first_place - 1), run.p + 8 * (run.first_place - 1), 1)
+
+
+def _used(run: Any) -> int:
+    return int(floats(run.p + 8 * (run.first_place - 1), 1)[0])
 
 
 def _begin_place(run: Any, k: int, a: int, b: int) -> None:
@@ -255,7 +269,7 @@ def longest_near_step(run: Any) -> float:
         v, a = floats(run.member_rows + 8 * (ROW * i + VELOCITY), 3), floats(run.member_slopes + 8 * RATES * i, 3)
         way = run.may_move - math.sqrt(_moved(run, i))
         h = min(h, _step_within(way, v[0] ** 2 + v[1] ** 2 + v[2] ** 2, a[0] ** 2 + a[1] ** 2 + a[2] ** 2))
-    for k in range(run.n_near):
+    for k in range(_used(run)):
         own = floats(_entries(run, k), ENTRIES)
         if own[FIRST] >= 0.0 and own[SECOND] < run.n_balls:
             h = min(h, _step_of_balls(run, int(own[FIRST]), int(own[SECOND])))

@@ -67,6 +67,7 @@ MOTION = {  # present state of the run; times in s
     "rejected_last": "i8",
     "not_finite": "i8",  # the last rejection was for nan or inf
     "extras_done": "i8",  # the dense stages of this step exist
+    "n_dense": "i8",  # components that are wanted of the dense output
     "last_taken": "f8",  # length of the step of y_new and the stages, while an event is located
     "starting": "i8",
     "entering": "i8",
