@@ -5,11 +5,11 @@
 
 Per pair: what it adds to a right-hand side of two floating bodies, open and closed, and what one touch costs in a run of a body
 that bounces on the other. Spheres: n in a box of six planes fall for 1 s, with `among=`, which looks at pairs that are near, and as
-named pairs, all n (n - 1)/2 + 6 n of which are in the equations. A size that takes longer than --seconds of wall time to prepare and
-run is given up, and so are larger ones.
+named pairs, all n (n - 1)/2 + 6 n of which are in the equations. A size that takes longer than --seconds of wall time is given up,
+and so are larger ones.
 Equal: masses, radii, starts, gravity, walls, no friction, 1 s, one core, seconds of processor time. Not equal: pliant's spheres are
-elastic, restitution 0.8, and every touch is located and integrated to rtol 1e-6; MuJoCo's contacts are soft constraints, solved once
-in every step of 1 ms (its default is 2 ms).
+elastic, restitution 0.8, and every touch is located and integrated to rtol 1e-6; MuJoCo's contacts are soft constraints, solved in
+every step of 1 ms (its default is 2 ms).
 """
 
 from __future__ import annotations

@@ -62,8 +62,8 @@ class ContactGroup:
 
     def pair(self, a: int, b: int) -> ContactPair:
         """The pair of two members, by number: balls first."""
-        other = (*self.balls, *self.planes)[b]
-        return ContactPair(f"{self.name} {self.names[a]} {self.names[b]}", self.balls[a], other, self.normal, self.friction)
+        others: list[Sphere | Plane] = [*self.balls, *self.planes]
+        return ContactPair(f"{self.name} {self.names[a]} {self.names[b]}", self.balls[a], others[b], self.normal, self.friction)
 
 
 def check_members(part: str, among: Any) -> tuple[list[Sphere], list[Plane]]:
@@ -86,14 +86,16 @@ def check_members(part: str, among: Any) -> tuple[list[Sphere], list[Plane]]:
     return balls, [shape for shape in among if isinstance(shape, Plane)]
 
 
-def check_laws(part: str, normal: NormalLaw, friction: FrictionLaw | BristleLaw | None) -> None:
-    """Refuse laws that need more of a run than a pair of a group has: states, forces to be solved for, flags of comparisons."""
+def checked_friction(part: str, normal: NormalLaw, friction: FrictionLaw | BristleLaw | None) -> FrictionLaw | None:
+    """The friction law. Laws that need more of a run than a pair of a group has are refused: states, solved forces, flags."""
     if isinstance(normal, (CustomNormal, Impulsive, JournalLaw)):
         rule = "must be a compliant law of pliant among shapes, such as HuntCrossley; others are for points= and against="
         raise ModelError.of(part, "normal", rule, normal)
     if friction is not None and (isinstance(friction, (BristleLaw, CustomFriction)) or friction.holds):
         rule = "must be a law without states and without sticking among shapes, such as Coulomb or Threlfall"
         raise ModelError.of(part, "friction", rule, friction)
+    assert not isinstance(friction, BristleLaw)
+    return friction
 
 
 def plane_names(planes: Sequence[Plane]) -> list[str]:

@@ -34,7 +34,7 @@ from pliant.model.contact import (
     place_name,
     touching_parts,
 )
-from pliant.model.contact_group import ContactGroup, check_laws, check_members, plane_names
+from pliant.model.contact_group import ContactGroup, check_members, checked_friction, plane_names
 from pliant.model.cut_joint import CutJoint
 from pliant.model.driven_by import efforts_of, first_row, interpolation_error
 from pliant.model.force import DIRECTIONS, EXPRESSED, Condition, Drive, PointForce, PointMoment
@@ -478,8 +478,7 @@ class System:
                 raise ModelError.of(part, label, "must be left out of a contact among shapes", given)
         balls, planes = check_members(part, among)
         law = normal_law(part, "normal", normal)
-        slip = None if friction is None else friction_law(part, "friction", friction)
-        check_laws(part, law, slip)
+        slip = checked_friction(part, law, None if friction is None else friction_law(part, "friction", friction))
         for ball in balls:
             self._check_frame(part, "among", ball.at)
         if self.groups:

@@ -62,7 +62,9 @@ def observed_of(compiled: Compiled, at_hand: float) -> Observed:
                     for first, width in loads.places]).reshape(-1, 2)  # fmt: skip
     row = (compiled.observe.address, compiled.observe.n_out)
     if compiled.traced.near_pairs:
-        return Observed(compiled.look.address, compiled.look.n_out, places | seen_places(compiled), sizes, at_hand, row)
+        return Observed(
+            compiled.look.address, compiled.look.n_out, places | seen_places(compiled.traced, row[1]), sizes, at_hand, row
+        )
     return Observed(*row, places, sizes, at_hand)
 
 

@@ -357,14 +357,14 @@ class Run:
             n_closures=len(self.traced.watched),
             n_implied=len(self.traced.implied),
             jacobian=None if self.traced.near_pairs else lambda whole: compiled.jacobian(whole, stages),
-            jacobian_price=compiled.jacobian_price,
+            jacobian_price=float(self.traced.n_controlled) if self.traced.near_pairs else compiled.jacobian_price,
             n_newton=self.traced.n_controlled,
             constraints=lambda: compiled.constraints(stages),
             observed=observed_of(compiled, self.at_hand),
             phases=phases_of(compiled, method),
             updates=self.sampling.updates,
             settling=self.settling,
-            group=group_tables(compiled),
+            group=group_tables(self.traced, compiled.structure.code),
             on_phase=(lambda: stages.say(self.contacts.words)) if stages.heard else None,
             stages=stages,
             max_steps=MAX_STEPS if max_steps is None else max_steps,
@@ -684,7 +684,7 @@ class Run:
             return ContactTable()
         now, first = self.compiled.look(self.stepper.t, self.stepper.y, self.stepper.p), self.columns["closing_speed"].start
         if self.traced.near_pairs:
-            first = seen_places(self.compiled)["at_closing"]
+            first = seen_places(self.traced, self.compiled.observe.n_out)["at_closing"]
         return self.contacts.table(now[first : first + len(self.traced.all_pairs)])
 
     def _statistics(self) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,6 @@ from pliant.trace.layout import NEAR, WORKS
 if TYPE_CHECKING:
     from pliant.codegen.composed import Sizes
     from pliant.codegen.llvm import MachineCode
-    from pliant.run.prepare import Compiled
     from pliant.trace.traced_system import TracedSystem
 
 OWN = ("members", "member_rates", "step_limit", "project", "closures")  # functions that no contact of the group enters
@@ -78,12 +78,11 @@ def _numbers(traced: TracedSystem, n_out: int, name: str) -> tuple[dict[str, int
     return numbers, Sizes(n_y, n_p, (observed if name == LOOK else n_out) + more.get(name, 0), at)
 
 
-def group_tables(compiled: Compiled) -> Group | None:
+def group_tables(traced: TracedSystem, code: Mapping[str, MachineCode]) -> Group | None:
     """What the loop must know of the group."""
-    traced = compiled.traced
     if not traced.near_pairs:
         return None
-    (group,), code = traced.system.groups.values(), compiled.structure.code
+    (group,) = traced.system.groups.values()
     bodies = [ball.at.body for ball in group.balls] + [GROUND] * len(group.planes)
     numbers = {name: k for k, name in enumerate(dict.fromkeys([GROUND, *bodies]))}
     return Group(
@@ -97,8 +96,8 @@ def group_tables(compiled: Compiled) -> Group | None:
     )
 
 
-def seen_places(compiled: Compiled) -> dict[str, int]:
-    """Where the loop finds contact quantities of all pairs: behind the observed row."""
-    n, first = len(compiled.traced.all_pairs), compiled.observe.n_out
+def seen_places(traced: TracedSystem, first: int) -> dict[str, int]:
+    """Where the loop finds contact quantities of all pairs: behind the observed row, which has `first` numbers."""
+    n = len(traced.all_pairs)
     names = ("at_gap", "at_closing", "at_force", "at_friction", "at_point", "at_normal")
     return {name: first + at * n for name, at in zip(names, (0, 1, 2, 3, 6, 9), strict=True)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import casadi as ca
 
@@ -53,7 +54,7 @@ class TracedGroup:
     def __post_init__(self) -> None:
         count = WRENCH * len(self.group.balls)
         self.column, inputs = self.tracer.symbols("met", count + 3)
-        self.wrenches = [(tuple(inputs[k : k + 3]), tuple(inputs[k + 3 : k + 6])) for k in range(0, count, WRENCH)]
+        self.wrenches = [(vector(inputs, k), vector(inputs, k + 3)) for k in range(0, count, WRENCH)]
         self.lost, self.rubbed, self.stored = inputs[count:]
 
     # ---- what the members do to the mechanism
@@ -85,7 +86,9 @@ class TracedGroup:
     def motions(self) -> list[tuple[Vec, Vec]]:
         """The velocity and the angular velocity of every ball, in world axes."""
         moving = iter(self.changing([x for centre in self.centres for x in centre]))
-        return [((next(moving), next(moving), next(moving)), self._omega(ball) if self.spins else ZERO) for ball in self.group.balls]
+        return [
+            ((next(moving), next(moving), next(moving)), self._omega(ball) if self.spins else ZERO) for ball in self.group.balls
+        ]
 
     def _omega(self, ball: Sphere) -> Vec:
         place = self.tree.place(ball.at)
@@ -99,7 +102,8 @@ class TracedGroup:
             found += [*centre, *velocity, *omega, ball.radius, *ZERO]
         for plane in self.group.planes:
             pose = place_pose(self.tree, self.tree.place(plane.on), self.bodies, self.q)
-            foot, normal = add(pose.position, pose.rotation.out(tuple(plane.point))), pose.rotation.out(tuple(plane.normal))
+            foot = add(pose.position, pose.rotation.out(vector(plane.point, 0)))
+            normal = pose.rotation.out(vector(plane.normal, 0))
             found += [*foot, *ZERO, *ZERO, 0.0, *normal]
         return found
 
@@ -131,7 +135,7 @@ class TracedGroup:
         shapes = {"ball": self.group.balls, "plane": self.group.planes}[kind]
         first = unchecked_copy(self.group.balls[0], {"radius": one.radius})
         numbers = {"radius": other.radius} if kind == "ball" else {"normal": other.normal, "point": ZERO}
-        second = unchecked_copy(shapes[0], numbers)  # type: ignore[index]
+        second = unchecked_copy(shapes[0], numbers)
         laws = {"normal": self.group.normal, "friction": self.group.friction, "station": 0.0, "wear": None, "piece": 0}
         pair = unchecked_copy(self.group.pair(0, 0), {"name": self.group.name, "ball": first, "against": second, **laws})
         closed, entry = inputs[2 * ROW :]
@@ -142,7 +146,7 @@ class TracedGroup:
         """What a pair does: see `group_kernels.MET`."""
         column, inputs, contact = self._pair(kind)
         found, force = contact.kinematics, contact.vector
-        arms = [sub(found.point, tuple(inputs[first : first + 3])) for first in (0, ROW)]
+        arms = [sub(found.point, vector(inputs, first)) for first in (0, ROW)]
         moments = [*cross(arms[0], force), *cross(arms[1], scale(-1.0, force))] if self.spins else [*ZERO, *ZERO]
         numbers = [contact.force, *contact.powers, contact.stored, found.gap, found.closing]
         return column, [*force, *moments, *numbers, *contact.friction_vector, *found.point, *found.normal]
@@ -204,6 +208,10 @@ class TracedGroup:
                 for k in range(self.group.places) for name, direction, kind, side in self.event_kinds]  # fmt: skip
 
 
+def vector(numbers: Sequence[Any], first: int) -> Vec:
+    return numbers[first], numbers[first + 1], numbers[first + 2]
+
+
 @dataclass(frozen=True)
 class _Member:
     """The numbers of a member's row."""
@@ -213,15 +221,15 @@ class _Member:
 
     @property
     def place(self) -> Vec:
-        return tuple(self.numbers[0:3])  # type: ignore[return-value]
+        return vector(self.numbers, 0)
 
     @property
     def velocity(self) -> Vec:
-        return tuple(self.numbers[3:6])  # type: ignore[return-value]
+        return vector(self.numbers, 3)
 
     @property
     def omega(self) -> Vec:
-        return tuple(self.numbers[6:9]) if self.spins else ZERO  # type: ignore[return-value]
+        return vector(self.numbers, 6) if self.spins else ZERO
 
     @property
     def radius(self) -> Scalar:
@@ -229,7 +237,7 @@ class _Member:
 
     @property
     def normal(self) -> Vec:
-        return tuple(self.numbers[10:13])  # type: ignore[return-value]
+        return vector(self.numbers, 10)
 
     def velocity_at(self, point: Vec) -> Vec:
         return add(self.velocity, cross(self.omega, sub(point, self.place)))

@@ -273,7 +273,7 @@ def longest_near_step(run: Any) -> float:
         own = floats(_entries(run, k), ENTRIES)
         if own[FIRST] >= 0.0 and own[SECOND] < run.n_balls:
             h = min(h, _step_of_balls(run, int(own[FIRST]), int(own[SECOND])))
-    return h
+    return float(h)
 
 
 def _step_of_balls(run: Any, a: int, b: int) -> float:
