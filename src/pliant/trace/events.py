@@ -24,7 +24,7 @@ from pliant.trace.contacts import PARAMETERS, PairSlots, grip_functions, knock_c
 SHORTEST = 1e-3  # of a telescopic link's length: below it the free part is a stub that no mode describes, and so it is below the
 # radius of gyration of its section: no beam is that thick, and its frequencies, as 1/l^2, would only use up steps
 NEARLY_HALF_A_TURN = 0.95 * pi  # rad: the angle between two frames in space is known within half a turn
-GAP, PEAK, LET_GO, SWITCH, NEAR, RENEWAL = "gap", "peak", "lets go", "friction switches", "near", "is struck"
+GAP, PEAK, LET_GO, SWITCH, NEAR, RENEWAL, CORNER = "gap", "peak", "lets go", "friction switches", "near", "is struck", "begins to pull"
 
 
 @dataclass(frozen=True)
@@ -166,6 +166,8 @@ def contact_events(
         corners = grip_functions(contact, next(left)) if holds(contact.kinematics) else switch_functions(contact.kinematics)
         kind = TURNS if holds(contact.kinematics) else CUTS  # a law that sticks changes its mode at such an event
         events += [(Event(f"{name} {SWITCH}", 0, pair=k, kind=kind), g, True) for g in corners]
+        if contact.kinematics.pair.normal.has_corner and not is_impulsive(contact.kinematics):
+            events.append((Event(f"{name} {CORNER}", 0, pair=k, kind=CUTS), contact.raw, True))
     return events
 
 
@@ -182,7 +184,7 @@ def pair_slots(
     bristle, knock, slots = first_bristle, 0, []
     for k, contact in enumerate(contacts):
         pair = contact.kinematics.pair
-        switches = [i for i, event in enumerate(events) if event.pair == k and event.name.endswith(SWITCH)]
+        switches = [i for i, event in enumerate(events) if event.pair == k and event.name.endswith((SWITCH, CORNER))]
         slots.append(PairSlots(
             pair=pair,
             closed=first_parameter + PARAMETERS * k,
