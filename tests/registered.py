@@ -23,7 +23,7 @@ from pliant.model.contact import Bore, Capsule, End, Pin, Plane, Point, Side, So
 from pliant.model.frame import Frame
 from pliant.model.joint import Joint
 from pliant.model.normal_law import NORMAL_LAWS, HysteresisLaw
-from pliant.model.solids import Box, BoxEdge, Corner, Cylinder, Rim
+from pliant.model.solids import Box, BoxEdge, Corner, Crossing, Cylinder, Rim
 
 Entry = TypeVar("Entry")
 Example = TypeVar("Example")
@@ -94,6 +94,10 @@ PAIR_EXAMPLES: Examples[tuple[type, type], tuple[Callable[[Frame], Any], Callabl
             lambda at: Capsule(at.moved((0.0, -0.05, 0.0)).turned(1.5, "z"), 0.1, 0.03),
         ),
         (Corner, Box): (lambda at: Box(at.moved((0.2, 0.0, 0.0)), (0.2, 0.1)), lambda at: Box(at, (0.1, 0.2))),
+        (Crossing, Box): (
+            lambda at: Box(at.moved((0.23, 0.02, 0.0)).turned(0.7, "y"), (0.2, 0.3, 0.15)),
+            lambda at: Box(at.turned(0.8, "z"), (0.15, 0.1, 0.3)),
+        ),
         (Point, Cylinder): (lambda at: Point(at.moved((0.1, 0.0, 0.0))), lambda at: Cylinder(at, 0.05, 0.2)),
         (Sphere, Cylinder): (lambda at: Sphere(at.moved((0.1, 0.0, 0.0)), 0.05), lambda at: Cylinder(at, 0.05, 0.04, "x")),
         (Along, Plane): (along(0.02), lambda at: Plane(normal=(1.0, 0.2, 0.1), point=(-0.05, 0.0, 0.0), on=at)),

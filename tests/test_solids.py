@@ -161,6 +161,48 @@ def test_boxes_stand_on_boxes_in_a_plane():
         assert run.values["normal_force"][-1][own].sum() == pytest.approx((2 - k) * G, rel=1e-3)
 
 
+def test_a_plank_across_a_plank_rests_on_four_crossings_of_edges():
+    """Each edge is as deep as a quarter of the weight presses it, and the plank lies level."""
+    system, law = pl.System("planks", gravity=(0, 0, -G)), pl.Exact(stiffness=1e6, restitution=0.2, exponent=1.0)
+    size = (0.6, 0.1, 0.04)
+    plank = system.add("plank", pl.RigidBody.box(size, 1.0), joint=pl.Free(position=(0.0, 0.0, 0.0405)))
+    below = pl.Box(system.ground.turned(0.4 * math.pi, "z"), size)
+    system.contact(points=pl.Box(plank.root, size), against=below, normal=law, friction=pl.Coulomb(mu=0.5))
+    run = pl.simulate(system, 0.6)
+    assert run.ok and run.ledger.relative_error_max < 1e-6
+    forces = {pair: force for pair, force in zip(run.labels["pair"], run.values["normal_force"][-1], strict=True) if force > 0.0}
+    assert len(forces) == 4 and all(".edge.x" in pair for pair in forces)
+    assert list(forces.values()) == pytest.approx([0.25 * G] * 4, rel=1e-6)
+    assert run["plank.z"][-1] == pytest.approx(0.04 - 0.25 * G / 1e6, abs=1e-10)
+
+
+def test_edges_that_cross_are_struck_by_the_impulse_of_two_rigid_bodies():
+    """(1 + e) v / (1/m + 1/m' + sum (r x n) . J^-1 (r x n)) at right angles to both edges, at the closed-form time."""
+    e, speed, size, mass = 0.5, 2.0, (0.2, 0.3, 0.1), (1.0, 0.6)
+    turns = ((0.25 * math.pi, "x"), (0.3, "y"))  # an edge along x is down; one along y is up, and both tilt
+    system = pl.System("edges", gravity=(0, 0, 0))
+    places, boxes = ((-0.03, 0.02, 0.5), (0.0, 0.0, 0.0)), []
+    for name, m, place, (angle, axis), velocity in zip("ab", mass, places, turns, (-speed, 0.0), strict=True):
+        orientation = (math.cos(0.5 * angle), *(math.sin(0.5 * angle) * (axis == a) for a in "xyz"))
+        joint = pl.Free(position=place, velocity=(0.0, 0.0, velocity), orientation=orientation)
+        boxes.append(pl.Box(system.add(name, pl.RigidBody.box(size, m), joint=joint).root, size))
+    system.contact(points=boxes[0], against=boxes[1], normal=pl.Exact(stiffness=1e10, restitution=e, exponent=1.0))
+    run = pl.simulate(system, 0.3)
+    # lowest edge of a, highest edge of b: their lines are along x and along y, so that the normal is z
+    low, high = (size[1] + size[2]) / math.sqrt(8.0), 0.5 * (size[2] * math.cos(0.3) + size[0] * math.sin(0.3))
+    assert run.contacts[0].begin == pytest.approx((0.5 - low - high) / speed, abs=1e-12) and ".edge.x" in run.contacts[0].pair
+    turned = np.array([(1, 0, 0), (0, math.sqrt(0.5), -math.sqrt(0.5)), (0, math.sqrt(0.5), math.sqrt(0.5))])
+    other = np.array([(math.cos(0.3), 0, math.sin(0.3)), (0, 1, 0), (-math.sin(0.3), 0, math.cos(0.3))])
+    a = np.array((0.0, (size[2] - size[1]) / math.sqrt(8.0), -low)) + places[0]  # a point of either edge
+    b = np.array((-0.5 * size[0] * math.cos(0.3) + 0.5 * size[2] * math.sin(0.3), 0.0, high))
+    point, slowness = np.array((b[0], a[1], high)), 0.0
+    for m, axes, centre in zip(mass, (turned, other), ((*places[0][:2], low + high), places[1]), strict=True):
+        arm = axes.T @ np.cross(point - centre, (0.0, 0.0, 1.0))
+        x, y, z = np.square(size)
+        slowness += 1.0 / m + arm @ (arm * 12.0 / (m * np.array((y + z, x + z, x + y))))
+    assert run.contacts[0].impulse == pytest.approx((1.0 + e) * speed / slowness, rel=1e-3)
+
+
 # ---- cylinders
 
 

@@ -18,6 +18,7 @@ from pliant.model.check import Axis, Vector
 from pliant.model.clearance import ClearanceJoint
 from pliant.model.closure import Closure
 from pliant.model.contact import ContactPair, End, Side
+from pliant.model.contact_group import ContactGroup
 from pliant.model.cut_joint import CutJoint
 from pliant.model.force import Condition, Drive, PointForce, PointMoment
 from pliant.model.friction_law import BristleLaw, FrictionLaw
@@ -32,7 +33,7 @@ from pliant.model.reduced import ReducedModel
 from pliant.model.sampled import Sampled
 from pliant.model.segmented import SegmentedBeam
 from pliant.model.sensor import Filter, Sensor
-from pliant.model.solids import BoxEdge, Corner, Rim
+from pliant.model.solids import BoxEdge, Corner, Crossing, Rim
 from pliant.model.strut import Strut
 from pliant.model.system import BodyHandle, Link
 from pliant.results.contacts import ContactRecord, ContactTable
@@ -83,10 +84,12 @@ __all__ = [
     "Condition",
     "ContactDerivative",
     "ContactDrawing",
+    "ContactGroup",
     "ContactPair",
     "ContactRecord",
     "ContactTable",
     "Corner",
+    "Crossing",
     "CutJoint",
     "Design",
     "Differentiated",

@@ -107,8 +107,7 @@ WRONG = {
         lambda b, g: pl.Hull(b, [(pl.Parameter("x", 1.0), 0, 0), *CUBE]),
         "Hull: points[0] must be a fixed value",
     ),
-    "boxes in space": ((solid, solid), "against must be a Plane or a Capsule when a Box with three sides touches it"),
-    "a flat box on a solid one": ((flat, solid), "against must be a Plane or a Capsule when a Box with three sides"),
+    "a flat box on a solid one": ((flat, solid), "against must have as many sides as the Box that touches it"),
     "cylinders": ((SHAPES["cylinder"], SHAPES["cylinder"]), "against must be a Plane when a Cylinder touches it, got Cylinder"),
     "a hull on a ball": (
         (SHAPES["hull"], lambda at: pl.Sphere(at, 0.1)),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pliant.dynamics.algebra import Vec, add, dot, scale, sub
+from pliant.dynamics.crossing import edge_across_edge
 from pliant.dynamics.kinematics import Pose
 from pliant.dynamics.meeting import Touching, apart
 from pliant.dynamics.solid_pairs import (
@@ -20,7 +21,7 @@ from pliant.dynamics.solid_pairs import (
 )
 from pliant.model.along import Along, Edge
 from pliant.model.contact import Bore, Capsule, ContactPair, End, Pin, Plane, Point, Side, Socket, Sphere
-from pliant.model.solids import Box, BoxEdge, Corner, Cylinder, Rim
+from pliant.model.solids import Box, BoxEdge, Corner, Crossing, Cylinder, Rim
 
 PairFunction = Callable[[ContactPair, Pose, Pose], Touching]
 
@@ -101,6 +102,7 @@ PAIRS: dict[tuple[type, type], PairFunction] = {
     (Point, Box): ball_on_box,
     (Sphere, Box): ball_on_box,
     (Corner, Box): ball_on_box,
+    (Crossing, Box): edge_across_edge,
     (End, Box): ball_on_box,
     (Point, Capsule): ball_on_line,
     (Sphere, Capsule): ball_on_line,

@@ -14,7 +14,7 @@ from pliant.model.frame import GROUND, Frame
 from pliant.model.friction_law import BristleLaw, FrictionLaw
 from pliant.model.journal_law import JournalLaw
 from pliant.model.normal_law import NormalLaw
-from pliant.model.solids import Box, BoxEdge, Corner, Cylinder, Hull, Lines, Rim, round_lines
+from pliant.model.solids import Box, BoxEdge, Corner, Crossing, Cylinder, Hull, Lines, Rim, round_lines
 from pliant.model.wear import Archard
 from pliant.scalar import Numbers, cos, sin
 
@@ -204,8 +204,8 @@ TOUCHED: tuple[type, ...] = tuple(dict.fromkeys(other for others in TOUCHES.valu
 HOLLOW = (Bore, Socket)  # shapes around what they touch
 SAME_PLAY = 1e-9  # of the radius: lengths that differ by less were meant to be the same
 
-Part = Corner | BoxEdge | Rim | End | Side  # of a shape that touches at several places
-PARTS = (Corner, BoxEdge, Rim, End, Side)
+Part = Corner | BoxEdge | Crossing | Rim | End | Side  # of a shape that touches at several places
+PARTS = (Corner, BoxEdge, Crossing, Rim, End, Side)
 
 Touching = Point | Sphere | Capsule | Pin | Along | Box | Cylinder | Hull
 Against = Plane | Point | Sphere | Bore | Socket | Capsule | Box | Cylinder | Edge | Along
@@ -308,8 +308,8 @@ def touching_parts(part: str, shape: Any, against: Any) -> list[tuple[str, Point
     if type(against) not in TOUCHES[type(shape)]:
         rule = f"must be {any_of(TOUCHES[type(shape)])} when {any_of((type(shape),))} touches it"
         raise ModelError.of(part, "against", rule, against)
-    if isinstance(shape, Box) and isinstance(against, Box) and not (shape.flat and against.flat):
-        rule = "must be a Plane or a Capsule when a Box with three sides touches it (in a plane, boxes of two sides touch)"
+    if isinstance(shape, Box) and isinstance(against, Box) and shape.flat != against.flat:
+        rule = "must have as many sides as the Box that touches it: a rectangle touches rectangles, in the plane"
         raise ModelError.of(part, "against", rule, against)
     if isinstance(shape, (Box, Cylinder, Hull)) or (isinstance(shape, Capsule) and isinstance(against, (Capsule, Box))):
         return [(place_name(shape.at), own, 0.0) for own in _parts(shape, against)]
@@ -339,8 +339,11 @@ def _parts(shape: Box | Cylinder | Hull | Capsule, against: Any) -> list[Any]:
     """Which parts of a shape touch this one; a capsule touches the edges of a box, which in a plane are its corners."""
     if isinstance(shape, Box) and not shape.flat and isinstance(against, Capsule):
         return shape.edges()
-    if isinstance(shape, Capsule) and isinstance(against, Capsule) and shape.at.body < against.at.body:
-        return [Side(shape), *shape.parts()]  # the side of one touches that of the other, and is one of both
+    if type(shape) is type(against) and shape.at.body < against.at.body:  # what is one of both belongs to the first
+        if isinstance(shape, Capsule):
+            return [Side(shape), *shape.parts()]
+        if isinstance(shape, Box) and not shape.flat:
+            return [*shape.parts(), *shape.crossings()]
     return list(shape.parts())
 
 

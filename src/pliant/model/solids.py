@@ -65,6 +65,11 @@ class Box:
         """Its twelve edges."""
         return [BoxEdge(self, k) for k in range(len(EDGES))]
 
+    def crossings(self) -> list[Crossing]:
+        """Its edges across those of another box: for every two directions, the two nearest of each."""
+        pairs = (False, True)
+        return [Crossing(self, *choice) for choice in product(range(3), range(3), pairs, pairs)]
+
     @property
     def bounding(self) -> float:
         """The radius of a ball around the origin of its frame that holds it, m."""
@@ -251,6 +256,31 @@ class BoxEdge:
         first, second = EDGES[self.number]
         corners = self.of.corners
         return corners[first], corners[second]
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """Where an edge of a box crosses an edge of another box.
+
+    The four edges of a direction are two pairs of opposite ones. Whichever face is turned to the other box has one edge of each.
+    """
+
+    radius: ClassVar[float] = 0.0
+    of: Box
+    along: int  # axis of the edge: 0, 1 or 2 in the frame of its box
+    across: int  # axis of the edge of the other box
+    odd: bool  # the pair of opposite edges: those on faces of different signs
+    other_odd: bool  # the same for the other box
+
+    @property
+    def at(self) -> Frame:
+        """The frame of the shape that it is a part of."""
+        return self.of.at
+
+    @property
+    def name(self) -> str:
+        """What tables call it, behind the place of its shape."""
+        return f"edge.{'xyz'[self.along]}{1 + self.odd}{'xyz'[self.across]}{1 + self.other_odd}"
 
 
 EDGES = [(i, i | bit) for bit in (1, 2, 4) for i in range(8) if not i & bit]  # of a box: the corners that they join

@@ -14,6 +14,7 @@ from pliant.codegen.loop_language import flags, floats, ints
 from pliant.integrate.loop.event_log import log
 from pliant.integrate.loop.grips import close_grip, grip_happened, open_grip, settle_grips
 from pliant.integrate.loop.kernels import call_kernel, put
+from pliant.integrate.loop.near_pairs import members_of
 from pliant.integrate.loop.noting import note_sizes
 from pliant.integrate.loop.pairs import observe_contacts, of_pair, pair_number, pair_place, touch
 from pliant.integrate.memory.run_record import (
@@ -305,7 +306,7 @@ def open_pair(run: Any, pair: int, speed: float) -> None:
     open_grip(run, pair)
     done = floats(run.finished + 8 * FINISHED * run.n_touches, FINISHED)
     held = math.isnan(record[LET_GO_TIME])
-    done[0], done[1], done[3] = pair, record[BEGIN], record[ENTRY_SPEED]
+    done[0], done[1], done[3] = members_of(run, pair), record[BEGIN], record[ENTRY_SPEED]
     done[2] = run.t if held else record[LET_GO_TIME]
     done[4] = speed if held else record[LET_GO_SPEED]
     done[5], done[6] = record[PEAK_FORCE], record[PEAK_TIME]

@@ -1,0 +1,138 @@
+"""Edges of two boxes that cross, inside and outside of each other, over any scalar.
+
+The gap is the largest of several distances. Each changes as fast as the bodies move along its normal at its point, so the force has
+a potential, also where another distance becomes the largest. The first is the signed distance between the lines of the edges. The
+others let the force fade before the edges cease to cross: of those one is positive where corners touch instead.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pliant.dynamics.algebra import Scalar, Vec, add, cross, dot, is_zero, scale, sub
+from pliant.dynamics.kinematics import Pose
+from pliant.dynamics.meeting import Touching
+from pliant.model.contact import ContactPair
+from pliant.model.solids import Box, Crossing
+from pliant.scalar import absolute, maximum, sqrt, where
+
+PARALLEL = 1e-12  # squared sine of an angle: edges at smaller angles do not cross
+TIE = 1e-6  # rad: symmetric poses do not let round-off decide which of two edges is the nearer one
+SPARED = 1e-6  # of the size of a box: edges cross if their ends are farther than this from the crossing
+
+
+@dataclass(frozen=True)
+class Solid:
+    """A box in the world."""
+
+    middle: Vec
+    axes: tuple[Vec, Vec, Vec]
+    halves: tuple[Scalar, ...]  # m
+
+    @classmethod
+    def of(cls, box: Box, pose: Pose) -> Solid:
+        out = pose.rotation.out
+        axes = (out((1.0, 0.0, 0.0)), out((0.0, 1.0, 0.0)), out((0.0, 0.0, 1.0)))
+        return cls(pose.position, axes, tuple(0.5 * side for side in box.size))
+
+    def edge(self, along: int, outward: Vec, odd: bool) -> Edge:
+        """Of two opposite edges of this direction, the farther one in a direction at right angles to it."""
+        j, k = self.axes[(along + 1) % 3], self.axes[(along + 2) % 3]
+        other = -1.0 if odd else 1.0
+        side = _sign(dot(outward, add(j, scale(other, k))) + TIE)
+        faces = scale(side, j), scale(other * side, k)
+        reach = [scale(self.halves[(along + n) % 3], face) for n, face in zip((1, 2), faces, strict=True)]
+        return Edge(add(self.middle, add(*reach)), self.axes[along], self.halves[along], faces)
+
+
+@dataclass(frozen=True)
+class Edge:
+    """An edge of a box in the world, with the directions outward from its two faces."""
+
+    middle: Vec
+    way: Vec
+    half: Scalar  # m
+    faces: tuple[Vec, Vec]
+
+    @property
+    def ends(self) -> tuple[Vec, Vec]:
+        reach = scale(self.half, self.way)
+        return sub(self.middle, reach), add(self.middle, reach)
+
+
+def edge_across_edge(pair: ContactPair, first: Pose, second: Pose) -> Touching:
+    """The signed distance of two lines, if each edge crosses the plane between the two faces of the other, and enters its box."""
+    part, against = pair.ball, pair.against
+    assert isinstance(part, Crossing) and isinstance(against, Box)
+    one, other = Solid.of(part.of, first), Solid.of(against, second)
+    turned = cross(one.axes[part.along], other.axes[part.across])
+    sine2 = maximum(dot(turned, turned), PARALLEL)
+    normal = scale(1.0 / sqrt(sine2), turned)
+    normal = scale(_sign(dot(normal, sub(one.middle, other.middle)) + TIE * one.halves[0]), normal)
+    own, its = one.edge(part.along, scale(-1.0, normal), part.odd), other.edge(part.across, normal, part.other_odd)
+    return _largest([
+        _between_lines(own, its, normal, sine2),
+        *_beside(own, other), *(_seen_from_other(x) for x in _beside(its, one)),
+        _short_of(own, its), _seen_from_other(_short_of(its, own)),
+    ])  # fmt: skip
+
+
+def _between_lines(one: Edge, other: Edge, normal: Vec, sine2: Scalar) -> Touching:
+    """At the nearest point of the first line."""
+    between = sub(other.middle, one.middle)
+    share = (dot(between, one.way) - dot(one.way, other.way) * dot(between, other.way)) / sine2
+    return Touching(-dot(normal, between), normal, add(one.middle, scale(share, one.way)))
+
+
+def _beside(edge: Edge, box: Solid) -> list[Touching]:
+    """Its distances from a box, beyond the faces of each axis: that of the nearer end."""
+    found = []
+    between = sub(edge.middle, box.middle)
+    for axis, half in zip(box.axes, box.halves, strict=True):
+        height, slope = dot(axis, between), dot(axis, edge.way)
+        outward = scale(_sign(height), axis)
+        nearer = add(edge.middle, scale(-_sign(height) * _sign(slope) * edge.half, edge.way))
+        found.append(Touching(absolute(height) - edge.half * absolute(slope) - half, outward, nearer))
+    return found
+
+
+def _short_of(edge: Edge, other: Edge) -> Touching:
+    """How far an edge is from crossing the plane through another one and midway between its faces: that of the nearer end."""
+    across = scale(math.sqrt(0.5), sub(other.faces[1], other.faces[0]))
+    first, second = (dot(across, sub(end, other.middle)) for end in edge.ends)
+    begin, end = edge.ends
+    # either the first end lies behind the plane and the second one before it, or the other way round
+    forward = _larger(Touching(first, across, begin), Touching(-second, scale(-1.0, across), end))
+    backward = _larger(Touching(-first, scale(-1.0, across), begin), Touching(second, across, end))
+    nearest = _chosen(forward.gap < backward.gap, forward, backward)
+    return Touching(nearest.gap + SPARED * (edge.half + other.half), nearest.normal, nearest.point)
+
+
+def _seen_from_other(touching: Touching) -> Touching:
+    """The same for the shapes exchanged."""
+    return Touching(touching.gap, scale(-1.0, touching.normal), touching.point)
+
+
+def _largest(found: Sequence[Touching]) -> Touching:
+    largest = found[0]
+    for one in found[1:]:
+        largest = _larger(one, largest)
+    return largest
+
+
+def _larger(one: Touching, other: Touching) -> Touching:
+    return _chosen(one.gap > other.gap, one, other)
+
+
+def _chosen(first: Scalar, one: Touching, other: Touching) -> Touching:
+    def either(a: Vec, b: Vec) -> Vec:
+        x, y, z = (s if is_zero(s) and is_zero(t) else where(first, s, t) for s, t in zip(a, b, strict=True))
+        return (x, y, z)
+
+    return Touching(where(first, one.gap, other.gap), either(one.normal, other.normal), either(one.point, other.point))
+
+
+def _sign(x: Scalar) -> Scalar:
+    return where(x < 0.0, -1.0, 1.0)
