@@ -24,7 +24,8 @@ from pliant.trace.contacts import PARAMETERS, PairSlots, grip_functions, knock_c
 SHORTEST = 1e-3  # of a telescopic link's length: below it the free part is a stub that no mode describes, and so it is below the
 # radius of gyration of its section: no beam is that thick, and its frequencies, as 1/l^2, would only use up steps
 NEARLY_HALF_A_TURN = 0.95 * pi  # rad: the angle between two frames in space is known within half a turn
-GAP, PEAK, LET_GO, SWITCH, NEAR, RENEWAL, CORNER = "gap", "peak", "lets go", "friction switches", "near", "is struck", "begins to pull"
+GAP, PEAK, LET_GO, CORNER = "gap", "peak", "lets go", "force has a corner"
+SWITCH, NEAR, RENEWAL = "friction switches", "near", "is struck"
 
 
 @dataclass(frozen=True)
