@@ -90,6 +90,7 @@ def _carry_over(system: System, found: System, rename: Mapping[str, str]) -> Non
     for name, sensor in system.sensors.items():
         found.sensors[name] = replace(sensor, of=rename[sensor.of]) if isinstance(sensor, Encoder) else sensor
     found.contacts.update(system.contacts)
+    found.groups.update(system.groups)
 
 
 def _held_by_name(closure: Closure, found: System, rename: Mapping[str, str]) -> Closure:

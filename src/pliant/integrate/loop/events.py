@@ -71,6 +71,8 @@ def happened(run: Any, e: int, value: float) -> bool:
 
 def any_happened(run: Any, g: int) -> bool:
     values, watched = floats(g, run.n_events), ints(run.watched, run.n_watched)
+    if run.searched != EVERY:
+        return bool(happened(run, run.searched, values[run.searched]))
     for i in range(run.n_watched):  # noqa: SIM110  a generator has no place in compiled code
         if happened(run, watched[i], values[watched[i]]):
             return True
@@ -585,8 +587,8 @@ def note_crossings(run: Any, h: float, t_new: float) -> None:
 def _note_event(run: Any, e: int, h: float, t_new: float, moved: bool) -> bool:
     """Note all crossings of one event. moved: whether y_new and the stages are not those of the full step; returns it updated."""
     n, noted, floor, side = run.n_events, 0, 0.0, ints(run.side, run.n_events)[e]
-    marks = flags(run.kind, n)[e] == MARKS
-    _sides_of_start(run)
+    marks, before = flags(run.kind, n)[e] == MARKS, ints(run.before, n)
+    before[e] = side
     if run.at_ends:
         if happened(run, e, floats(run.g_new, n)[e]):
             _note(run, e, t_new, run.y_new)
@@ -609,11 +611,11 @@ def _note_event(run: Any, e: int, h: float, t_new: float, moved: bool) -> bool:
                 if high > 0.0:
                     floor = _reached(run, low, high, t_new)
                     _note(run, e, min(run.t + floor, t_new), run.y_new)
-                    noted, side = noted + 1, -ints(run.before, n)[e]
-        take_sides(run, run.before, sample(run, i + 1))
+                    noted, side = noted + 1, -before[e]
+        before[e] = side_at(run, e, floats(sample(run, i + 1), n)[e], before[e])
     # At an end just beyond zero, round-off can hide a crossing from the steps that search for it, but the run continues there.
     if not marks and noted < NOTES and crosses(run, e, floats(run.g_new, n)[e], side):
-        ints(run.before, n)[e] = side
+        before[e] = side
         _note(run, e, t_new, run.y_kept)
     return moved
 

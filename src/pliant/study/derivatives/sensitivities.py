@@ -21,9 +21,9 @@ from pliant.results.result import Result
 from pliant.results.state import FinalState
 from pliant.results.table import QUANTITIES
 from pliant.run.given_inputs import with_inputs
-from pliant.run.mechanism import AnySystem, mechanism_of
+from pliant.run.mechanism import AnySystem
 from pliant.run.observed import values_of
-from pliant.run.prepare import Compiled
+from pliant.run.prepare import Compiled, runnable
 from pliant.run.save_times import Every
 from pliant.run.simulate import AUTO, Progress, Run, method_of, run_to_end, state_of, told
 from pliant.run.starts import AnyStart, split_starts, start_places
@@ -96,7 +96,7 @@ def _recorded(
 ) -> RecordedRun:  # fmt: skip
     from pliant.run.theta import ThetaPlan
 
-    system = system if isinstance(system, Compiled) else mechanism_of(system, "sensitivities")
+    system = runnable(system, "sensitivities")
     if isinstance(parameters, Mapping):
         values = {**parameters, **check.mapping("sensitivities", "values", values)}
     given = {"parameters": tuple(parameters) if isinstance(parameters, Mapping) else parameters, "starts": starts, "rates": rates}
