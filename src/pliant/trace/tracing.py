@@ -439,8 +439,9 @@ class Trace(Signals):
         contacts, rubbing, friction = self.contacts, self.rubbing, self.friction
         growing = self._rates_of([-c.kinematics.closing if is_impulsive(c.kinematics) else c.raw for c in contacts], self.rates)
         formula = partial(self._formula, t=self.t)
-        events = model_events(self.system, self.tree, self.q, self.v, formula, self.stops)
-        events += cut_joint_events(self.cut_joint_states, self.stops)
+        flags = {label: (index, self.p[index]) for label, index in self.stops.items()}
+        events = model_events(self.system, self.tree, self.q, self.v, formula, flags)
+        events += cut_joint_events(self.cut_joint_states, flags)
         events += self._switches.events()
         events += joint_events(rubbing, friction, joint_margins(rubbing, friction, len(self._holders(contacts))))
         events += reversals(rubbing, self.rubbers)

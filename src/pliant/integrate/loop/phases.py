@@ -25,6 +25,7 @@ from pliant.integrate.memory.run_record import (
     BRISTLES,
     CHATTER,
     CLOSED,
+    CUTS,
     ENTRY,
     ENTRY_FLOOR,
     ENTRY_SPEED,
@@ -131,10 +132,10 @@ def _note_jumps(run: Any) -> bool:
         way = 1 if after[e] > 0.0 else -1
         if direction[e] != 0 and direction[e] != way:
             continue
-        if kind[e] > TURNS:
-            log(run, run.t, e, way)
-        else:
+        if kind[e] <= TURNS:
             hit[e], some = way, True
+        elif kind[e] != CUTS:
+            log(run, run.t, e, way)
     return some
 
 

@@ -105,7 +105,8 @@ def _recorded(
     owner = system.traced.original if isinstance(system, Compiled) else system
     if rtol is not None:
         rtol = check.positive("sensitivities", "rtol", rtol)
-        options["method"] = replace(method_of(options["method"]), rtol=rtol, atol=ATOL * rtol)  # type: ignore[call-arg]  # all have them
+        method: Any = method_of(options["method"])  # all methods are dataclasses
+        options["method"] = replace(method, rtol=rtol, atol=ATOL * rtol)
     if method_of(options["method"]).events_at_ends:
         rule = "must locate events, because their times have derivatives too"
         raise ModelError.of("sensitivities", "method", rule, options["method"])

@@ -15,6 +15,9 @@ from pliant.study.fit.free_parameters import FreeParameters
 from pliant.study.fit.losses import LOSSES
 from pliant.study.fit.multistart import minima_of
 from pliant.study.fit.search import Search
+from pliant.study.sweep.executors import start_processes
+
+NEEDED = "pliant.study.derivatives.saltation"  # with it everything comes in that runs and their derivatives need
 
 
 def fit(
@@ -64,6 +67,7 @@ def fit(
     if "save" in run:
         raise ModelError.of(PART, "run", "must not contain save: rows are saved at the times of the data", run["save"])
     check.progress(PART, progress)
+    start_processes(executor, NEEDED)
     system = mechanism_of(system, PART)
     check.choice(PART, "loss", loss, tuple(LOSSES))
     starts = check.count(PART, "starts", starts)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import concurrent.futures as futures
 import contextlib
+import importlib
 import multiprocessing
 import os
 import signal
@@ -210,6 +211,18 @@ def process_pool(workers: int) -> Iterator[futures.ProcessPoolExecutor]:
         yield pool
     finally:
         close_pool(pool)
+
+
+def start_processes(executor: Any, module: str) -> None:
+    """Let the processes of a pool start and import what they need, which takes seconds, while this process prepares the work."""
+    if isinstance(executor, futures.ProcessPoolExecutor):
+        with contextlib.suppress(RuntimeError):  # a pool that takes no work says so when it is given some
+            for _ in range(int(getattr(executor, "_max_workers", 1))):
+                executor.submit(_import, module)
+
+
+def _import(module: str) -> None:
+    importlib.import_module(module)
 
 
 def close_pool(pool: Any) -> None:
