@@ -28,7 +28,7 @@ from pliant.model.system import System
 from pliant.model.walk import unchecked_copy
 from pliant.scalar import minimum
 from pliant.trace.contacts import PairSlots, renewal_function, switch_functions
-from pliant.trace.events import GAP, LET_GO, PEAK, RENEWAL, SWITCH, Event
+from pliant.trace.events import CORNER, GAP, LET_GO, PEAK, RENEWAL, SWITCH, Event
 
 KINDS = {"ball": Sphere, "plane": Plane}  # of the second member of a pair; the first is a ball
 Function = tuple[ca.SX, list[Scalar]]  # the column of its inputs, and its outputs
@@ -102,8 +102,8 @@ class TracedGroup:
             found += [*centre, *velocity, *omega, ball.radius, *ZERO]
         for plane in self.group.planes:
             pose = place_pose(self.tree, self.tree.place(plane.on), self.bodies, self.q)
-            foot = add(pose.position, pose.rotation.out(vector(plane.point, 0)))
-            normal = pose.rotation.out(vector(plane.normal, 0))
+            foot = add(pose.position, pose.rotation.out(vector(tuple(plane.point), 0)))
+            normal = pose.rotation.out(vector(tuple(plane.normal), 0))
             found += [*foot, *ZERO, *ZERO, 0.0, *normal]
         return found
 
@@ -164,9 +164,10 @@ class TracedGroup:
         growing, acceleration = self.tracer.directional([contact.raw, contact.kinematics.closing], column, along)
         functions = {GAP: contact.kinematics.gap, PEAK: growing, LET_GO: contact.raw}
         functions[RENEWAL] = renewal_function(contact.kinematics.closing, acceleration, inputs[-1])
-        corners = switch_functions(contact.kinematics)
-        own = [functions[name] for name, *_ in self.event_kinds if name != SWITCH]
-        return ca.vertcat(column, rates_column), [*own, *corners]
+        functions[CORNER] = contact.raw
+        corners = iter(switch_functions(contact.kinematics))
+        own = [next(corners) if name == SWITCH else functions[name] for name, *_ in self.event_kinds]
+        return ca.vertcat(column, rates_column), own
 
     @cached_property
     def event_kinds(self) -> list[tuple[str, int, int, int]]:
@@ -175,7 +176,8 @@ class TracedGroup:
         kinds = [(GAP, -1, TURNS, 0), (PEAK, -1, MARKS, 0)]
         kinds += [(LET_GO, 0, MARKS, 0)] if law.can_pull and not law.pulls else []
         kinds += [(RENEWAL, 0, TURNS, 1)] if self._uses_entry_speed else []
-        return kinds + [(SWITCH, 0, CUTS, 0) for _ in (friction.switches if friction is not None else ())]
+        kinds += [(SWITCH, 0, CUTS, 0) for _ in (friction.switches if friction is not None else ())]
+        return kinds + ([(CORNER, 0, CUTS, 0)] if law.has_corner else [])
 
     @cached_property
     def _uses_entry_speed(self) -> bool:
@@ -191,14 +193,14 @@ class TracedGroup:
     def slots(self, first: int, carried: int, n_events: int) -> tuple[PairSlots, ...]:
         """The indices of every place; first: in p; carried: in y; n_events: those before."""
         names = [name for name, *_ in self.event_kinds]
-        found = []
+        corners, found = names.count(SWITCH) + names.count(CORNER), []
         for k in range(self.group.places):
             at = {name: n_events + len(names) * k + i for i, name in reversed(list(enumerate(names)))}
-            own, entry, corners = carried + CARRIED * k, first + ENTRIES * k, at.get(SWITCH, 0)
+            own, entry, cuts = carried + CARRIED * k, first + ENTRIES * k, [at[name] for name in (SWITCH, CORNER) if name in at]
             found.append(PairSlots(
                 pair=self.group.pair(0, 0), closed=entry + SHUT, entry=entry + ENTERED, grip=None, bristles=range(0),
                 impulse=own, lost=own + 1, rubbed=own + 2, gap=at[GAP], peak=at[PEAK], let_go=at.get(LET_GO), near=None,
-                renewal=at.get(RENEWAL), switches=range(corners, corners + names.count(SWITCH)), knocks=range(0),
+                renewal=at.get(RENEWAL), switches=range(cuts[0], cuts[0] + corners) if cuts else range(0), knocks=range(0),
             ))  # fmt: skip
         return tuple(found)
 
