@@ -325,6 +325,7 @@ BY_CLASS = {
     "System.drives": "drives by name",
     "System.loads": "forces and moments by name",
     "System.contacts": "contact pairs by name",
+    "System.groups": "contacts among shapes, by name",
     "System.closures": "closures by name",
     "System.conditions": "events by name",
     "System.cut_joints": "joints between floating bodies, of `absolute_coordinates`",

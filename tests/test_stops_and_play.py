@@ -184,6 +184,26 @@ def test_play_in_a_joint_is_the_same_as_in_a_gear_of_one_to_one(expected) -> Non
     assert (motor, motor + turned) == pytest.approx(expected[0][:2], abs=1e-9)
 
 
+@pytest.mark.parametrize("rtol", [1e-5, 1e-6, 1e-7, 1e-8, 1e-9])
+@pytest.mark.parametrize("kind", ["stop", "law"])
+@pytest.mark.parametrize("way", [-1.0, 1.0])
+def test_a_damped_stop_lets_go_where_its_force_has_come_to_zero(way, kind, rtol) -> None:
+    """x = (v / w) exp(-d t) sin(w t) from the touch on, until k x + c x' = 0; the step ends at that corner of the force."""
+    stiffness, damping, rate = 4e3, 30.0, 2.0
+    d = 0.5 * damping / INERTIA
+    w = math.sqrt(stiffness / INERTIA - d * d)
+    held = (math.pi - math.atan2(damping * w, stiffness - damping * d)) / w
+    x = rate / w * math.exp(-d * held) * math.sin(w * held)
+    left = rate * math.exp(-d * held) * (math.cos(w * held) - d / w * math.sin(w * held))
+    assert left < 0.0 and stiffness * x + damping * left == pytest.approx(0.0, abs=1e-9)
+    given = {"stiffness": stiffness, "damping": damping}
+    limits = pl.Limits(low=-0.5, high=0.5, **(given if kind == "stop" else {"normal": pl.Linear(**given)}))
+    run = pl.simulate(flap(limits, rate=rate * way), 0.4, method=pl.DOP853(rtol, 1e-3 * rtol))
+    assert run["v", "flap.angle"][-1] == pytest.approx(left * way, rel=3.0 * rtol)
+    assert run["q", "flap.angle"][-1] == pytest.approx((0.5 + x + left * (0.15 - held)) * way, rel=3.0 * rtol)
+    assert not any("lets go" in event.name for event in run.events)
+
+
 @pytest.mark.parametrize("formulation", ["gibbs_appell", "lagrange", "gibbs", "denoc"])
 def test_every_formulation_agrees_on_play(formulation, cycle) -> None:
     run = pl.simulate(servo(geared=True), 0.5, method=TIGHT, formulation=formulation)

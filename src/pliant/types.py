@@ -18,6 +18,7 @@ from pliant.model.check import Axis, Vector
 from pliant.model.clearance import ClearanceJoint
 from pliant.model.closure import Closure
 from pliant.model.contact import ContactPair, End, Side
+from pliant.model.contact_group import ContactGroup
 from pliant.model.cut_joint import CutJoint
 from pliant.model.force import Condition, Drive, PointForce, PointMoment
 from pliant.model.friction_law import BristleLaw, FrictionLaw
@@ -83,6 +84,7 @@ __all__ = [
     "Condition",
     "ContactDerivative",
     "ContactDrawing",
+    "ContactGroup",
     "ContactPair",
     "ContactRecord",
     "ContactTable",

@@ -384,3 +384,13 @@ def test_wrong_words_are_refused_before_anything_is_looked_for():
         pl.equilibrium(moved, steady={"rotor.angle": 1.0})
     with pytest.raises(pl.ModelError, match="parameters: name must not be given, because the system has no parameters"):
         pl.equilibrium(shaft(), parameters={"mass": 1.0})
+
+
+def test_a_beam_too_short_for_its_depth_is_named_at_rest_and_in_its_small_motions():
+    """Shear, which Euler and Bernoulli leave out, is a seventh of the deflection of a cantilever twice as long as deep."""
+    system = pl.System("deep", gravity=(0, -G))
+    section = pl.Section.rectangle(height=0.5, width=0.1)
+    system.add("rod", pl.Beam(length=1.0, section=section, material=pl.STEEL, theory="euler-bernoulli", modes=pl.ElementModes(1)),
+               joint=pl.Weld())  # fmt: skip
+    said = "body 'rod': length = 1 m is 2 times the depth of its section, less than a beam has; is it in m? 0.01 is 10 mm"
+    assert said in pl.equilibrium(system).warnings and said in pl.linearise(system, inputs=(), outputs=()).warnings

@@ -331,3 +331,15 @@ def test_a_frequency_that_is_one_raises_no_alarm(define: str, effort: str) -> No
 def test_a_value_in_rpm_is_refused_for_a_frequency() -> None:
     with pytest.raises(pl.ModelError, match=r"must be in Hz, got 'rpm', which is an angular velocity"):
         pl.loads_model(HEAD + "define: {f: 2 Hz}\n" + ROD % ("1", "1", "0", "0"), parameters={"f": "120 rpm"})
+
+
+def test_tuples_of_several_parameters_are_written():
+    """As the inertias and the start of a free body: how they differ from defaults has no truth value."""
+    own = pl.Parameter("own_inertia", 0.5, "kg m^2")
+    begin = tuple(pl.Parameter(f"begin_{axis}", 0.0, "m") for axis in "xyz")
+    system = pl.System("free", gravity=(0, 0, -9.81))
+    system.add("body", pl.RigidBody(mass=1.0, inertia=(own, own, 2.0 * own)), joint=pl.Free(position=begin))
+    again = pl.loads_model(pl.dump_model(system)).system
+    values = {"own_inertia": 0.7, "begin_x": 0.1, "begin_z": -0.2}
+    rows = [pl.simulate(one, 0.1, parameters=values)["q"] for one in (system, again)]
+    assert np.array_equal(*rows) and rows[0][0, 0] == 0.1

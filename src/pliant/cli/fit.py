@@ -13,6 +13,7 @@ import typer
 from pliant.cli.exits import DONE, FAILED, WRONG, say, stop, write_json
 from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, Set, load_model, make_folder
 from pliant.cli.run import ended_softly
+from pliant.cli.sweep import local_processes
 from pliant.errors import ModelError
 from pliant.host import progress
 
@@ -44,6 +45,9 @@ def fit(
     loss: Annotated[str, typer.Option("--loss", help="linear; huber or soft_l1: wrong measurements count less.")] = "linear",
     noise: Annotated[str, typer.Option("--noise", help="white; ar: correlated from row to row.")] = "white",
     starts: Annotated[int, typer.Option("--starts", help="Number of first values, spread over the bounds.", min=1)] = 1,
+    workers: Annotated[
+        int | None, typer.Option("--workers", help="Number of local processes for several --data; default: threads.", min=1)
+    ] = None,
     values: Set = None,
     includes_outside: IncludesOutside = False,
     quiet: Quiet = False,
@@ -62,8 +66,9 @@ def fit(
     limits = _bounds(bounds or [], model)
     if out is not None:
         make_folder("--out", out)
-    with ended_softly():
-        found = _fitted(model, data, names, of, limits, quiet or as_json, loss=loss, noise=noise, starts=starts)
+    with local_processes(workers) as executor, ended_softly():
+        how = {"loss": loss, "noise": noise, "starts": starts, "executor": executor}
+        found = _fitted(model, data, names, of, limits, quiet or as_json, **how)
         if out is not None:
             _write(found, out)
         if report is not None:

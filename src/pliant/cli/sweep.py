@@ -87,16 +87,20 @@ def _check_options(
 
 @contextlib.contextmanager
 def _executor(workers: int | None, dask: str | None) -> Iterator[Any]:
+    with local_processes(workers) if dask is None else _dask(dask) as executor:
+        yield executor
+
+
+@contextlib.contextmanager
+def local_processes(workers: int | None) -> Iterator[Any]:
+    """An executor of this many processes; None: threads."""
     from pliant.study.sweep.executors import process_pool
 
-    if dask is not None:
-        with _dask(dask) as executor:
-            yield executor
-    elif workers is not None:
+    if workers is None:
+        yield None
+    else:
         with process_pool(workers) as executor:
             yield executor
-    else:
-        yield None
 
 
 @contextlib.contextmanager

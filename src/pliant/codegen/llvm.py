@@ -115,7 +115,7 @@ def compile_function(
     data, from_cache = object_code_of(text, target, int(optimise), cache)
     require_functions(library_functions(program))
     if schedule.batch.angles:
-        _require_batch(target, cache)
+        require_batch(target, cache)
     engine = load_object(data, target)
     return MachineCode(
         address=engine.get_function_address(KERNEL),
@@ -167,7 +167,7 @@ def kernel_text(
 _batches: list[Any] = []  # engines with the batch of sines that all kernels call: one, or several after a race between threads
 
 
-def _require_batch(target: Target, cache: Path | None) -> None:
+def require_batch(target: Target, cache: Path | None) -> None:
     """Make the batch of sines available to kernels; its name is registered with LLVM before other threads see it."""
     if not _batches:
         require_functions(("sin", "cos"))

@@ -34,7 +34,7 @@ from pliant.codegen.function_writer import (
     llvm_type,
     parsed,
 )
-from pliant.codegen.loop_language import BLOCK, ENTRY, Address, ByAddress, Operation, View
+from pliant.codegen.loop_language import BLOCK, ENTRY, Address, ByAddress, Linked, Operation, View
 from pliant.codegen.sincos import real
 
 EIGHT = f"<{BLOCK} x double>"
@@ -108,6 +108,7 @@ class _Library:
     known: dict[tuple[Function, tuple[Kind, ...]], tuple[str, Kind, tuple[Kind, ...]]] = field(default_factory=dict)
     trees: dict[Function, ast.FunctionDef] = field(default_factory=dict)
     tables: dict[tuple[float, ...], str] = field(default_factory=dict)
+    linked: set[str] = field(default_factory=set)  # names of functions in other modules
 
     def instance(self, function: Function, given: tuple[Kind, ...]) -> tuple[str, Kind, tuple[Kind, ...]]:
         """The name of a function in the text, the kind of its answer, and those of its arguments."""
@@ -239,6 +240,8 @@ class _Writer(FunctionWriter):
             return self.let(f"inttoptr i64 {self.to(self.value(node.args[0]), WHOLE)} to ptr"), Array(_ITEM[target.item])
         if isinstance(target, ByAddress):
             return self._call_by_address(node, target)
+        if isinstance(target, Linked):
+            return self._call_linked(node, target)
         if isinstance(target, Operation):
             return self._operate(node, target.name)
         if target is math.isnan:
@@ -272,6 +275,15 @@ class _Writer(FunctionWriter):
         pointer = self.let(f"inttoptr i64 {self.to(address, WHOLE)} to ptr")
         passed = ", ".join(f"{kind} {self._passed(value, kind)}" for value, kind in zip(values, kinds, strict=True))
         return self._answered(f"call {answer} {pointer}({passed})", answer)
+
+    def _call_linked(self, node: ast.Call, target: Linked) -> Value:
+        kinds = [_OF_TYPE[kind] for kind in target.kinds]
+        if target.name not in self.library.linked:
+            self.library.linked.add(target.name)
+            self.library.texts.append(f"declare void @{target.name}({', '.join(kinds)})")
+        values = [self.value(x) for x in node.args]
+        passed = ", ".join(f"{kind} {self._passed(value, kind)}" for value, kind in zip(values, kinds, strict=True))
+        return self._answered(f"call void @{target.name}({passed})", NOTHING)
 
     def _passed(self, value: Value, kind: Kind) -> str:
         return self.let(f"inttoptr i64 {self.to(value, WHOLE)} to ptr") if kind == POINTER else self.to(value, kind)

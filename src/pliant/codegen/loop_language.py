@@ -55,6 +55,17 @@ class ByAddress:
 
 
 @dataclass(frozen=True)
+class Linked:
+    """`call(...)`: a call of a C function without an answer, by the name under which it is linked: see `composed`."""
+
+    name: str
+    kinds: tuple[type, ...]
+
+    def __call__(self, *arguments: Any) -> None:
+        raise NotImplementedError(f"{self.name} exists in machine code only")
+
+
+@dataclass(frozen=True)
 class Operation:
     """An operation that the compiler knows by this object."""
 

@@ -196,19 +196,19 @@ def longest_step(contacts: Sequence[ContactKinematics], changes: Sequence[Scalar
     longest: Scalar | None = None
     for number, kinematics in enumerate(contacts):
         rates: Sequence[Scalar] = (0.0,) * 9 if changes is None else changes[9 * number : 9 * number + 9]
-        pair, limits = kinematics.pair, [_step_within(LONGEST_TURN, kinematics.motion[3:], rates[3:])]
+        pair, limits = kinematics.pair, [step_within(LONGEST_TURN, kinematics.motion[3:], rates[3:])]
         if isinstance(pair, ContactPair) and pair.thickness is not None:
             sizes = [(k, size) for k, size in zip((3, 6), pair.sizes, strict=True) if not is_zero(size)]
             way = maximum(kinematics.gap, 0.5 * pair.thickness) / (1.0 + len(sizes))
-            limits.append(_step_within(way, kinematics.motion[:3], rates[:3]))
-            limits += [_step_within(way / size, kinematics.motion[k : k + 3], rates[k : k + 3]) for k, size in sizes]
+            limits.append(step_within(way, kinematics.motion[:3], rates[:3]))
+            limits += [step_within(way / size, kinematics.motion[k : k + 3], rates[k : k + 3]) for k, size in sizes]
         for own in limits:
             if own is not None:
                 longest = own if longest is None else minimum(longest, own)
     return longest
 
 
-def _step_within(way: Scalar, velocity: Sequence[Scalar], acceleration: Sequence[Scalar]) -> Scalar | None:
+def step_within(way: Scalar, velocity: Sequence[Scalar], acceleration: Sequence[Scalar]) -> Scalar | None:
     """The time h, s, with v h + a h^2/2 = way; None if nothing moves."""
     if vanishes(velocity):
         return None
@@ -244,7 +244,7 @@ def _pair_kinematics(
         point=point,
         centres=(ball.position, other.position),
         drift=_drift(tree, pair, (a, b), (ball, other), bodies, moving, q, v),
-        turning=(_turning(tree, a, moving, _directed(pair.ball)), _turning(tree, b, moving, _directed(pair.against))),
+        turning=(turning(tree, a, moving, _directed(pair.ball)), turning(tree, b, moving, _directed(pair.against))),
     )
 
 
@@ -311,7 +311,7 @@ def _drift(tree: Tree, pair: ContactPair, places: tuple[Place, Place], poses: tu
     return drift
 
 
-def _turning(tree: Tree, place: Place, moving: Sequence[Twist], directed: bool = False) -> Vec:
+def turning(tree: Tree, place: Place, moving: Sequence[Twist], directed: bool = False) -> Vec:
     """Angular velocity of the body that carries a place round; if the place is a body's own origin, that of its inboard body.
 
     A shape with a direction, such as a plane or a bore, always turns with its own body.

@@ -24,9 +24,9 @@ from pliant.model import check
 from pliant.run.accounts import extremes_of, observed_along
 from pliant.run.contact_phases import pair_numbers
 from pliant.run.inertia import ALL_JUDGED, MOST_JUDGED
-from pliant.run.mechanism import AnySystem, mechanism_of
+from pliant.run.mechanism import AnySystem
 from pliant.run.observed import columns_of
-from pliant.run.prepare import Compiled
+from pliant.run.prepare import Compiled, runnable
 from pliant.run.simulate import AUTO, Run, check_compiled, check_limits, method_of, weight_of
 from pliant.run.starts import short_struts, start_at, start_rules
 
@@ -76,7 +76,7 @@ def ensemble(
     """
     from pliant.ensemble.loop_choice import DEVICES, LOOPS, choose_loop  # casadi comes in with it
 
-    system = system if isinstance(system, Compiled) else mechanism_of(system, "ensemble")
+    system = runnable(system, "ensemble")
     check_limits("ensemble", max_steps)
     check.progress("ensemble", progress)
     check.choice("ensemble", "loop", loop, LOOPS)

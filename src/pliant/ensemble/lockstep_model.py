@@ -47,6 +47,8 @@ def why_not(compiled: Compiled, method: Method) -> str:
         return f"{name} integrates independent coordinates, and chooses them anew during a run: take {EXPLICIT}"
     if traced.implied:
         return "some closures are implied by others, and lock-step cannot watch these during the run"
+    if traced.near_pairs:
+        return "a contact among shapes has other near pairs in every member, which each run lists"
     if any(slots.knocks for slots in traced.pairs):
         return "impulses of impulsive contacts are solved for all contacts together at every impact"
     if any(slots.grip is not None for slots in traced.pairs):

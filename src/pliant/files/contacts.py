@@ -19,11 +19,13 @@ from pliant.files.values import read
 from pliant.files.vocabulary import Friction, Normal
 from pliant.files.written import Data, write
 from pliant.model.contact import PARTS, Capsule, ContactPair, Point
+from pliant.model.contact_group import ContactGroup
 from pliant.model.frame import Frame
 from pliant.model.system import System
 from pliant.model.wear import Archard
 
 ENDS = "ends"  # the ends of all links
+AMONG, PAIRED = "among", ("points", "against")  # keys, of which a contact has either the one or the others
 
 
 # ---- reading
@@ -36,9 +38,11 @@ def read_contact(system: System, name: str, item: Item) -> None:
             read_contact(system, name, inner)
         return
     hints, required = vocabulary.call_hints("contacts")
-    found = item.fields(hints, required)
+    found = item.fields(hints, [*(() if AMONG in item.mapping() else PAIRED), *required])
     values = {key: read(hints[key], value) for key, value in found.items() if key != "points"}
-    build(system.contact, item, points=_read_points(system, found["points"]), **values, name=name)
+    if "points" in found:
+        values["points"] = _read_points(system, found["points"])
+    build(system.contact, item, **values, name=name)
 
 
 def _read_points(system: System, item: Item) -> list[Any]:
@@ -67,7 +71,18 @@ def write_contacts(system: System) -> Data:
         if first.wear is not None:
             data["wear"] = write(Archard, first.wear, f"{part}: wear")
         calls.setdefault(name, []).append(data)
+    for name, group in system.groups.items():
+        calls.setdefault(name, []).append(_write_group(system, group))
     return {name: data[0] if len(data) == 1 else data for name, data in calls.items()}
+
+
+def _write_group(system: System, group: ContactGroup) -> Data:
+    part = f"contact {group.name!r}"
+    data: Data = {AMONG: [write_shape(system, shape) for shape in (*group.balls, *group.planes)]}
+    data["normal"] = _write_law(Normal, f"{part}: normal", group.normal)
+    if group.friction is not None:
+        data["friction"] = _write_law(Friction, f"{part}: friction", group.friction)
+    return data
 
 
 def _calls(system: System) -> list[tuple[str, list[ContactPair]]]:

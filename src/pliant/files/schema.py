@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pliant.files import vocabulary
-from pliant.files.contacts import ENDS
+from pliant.files.contacts import AMONG, ENDS, PAIRED
 from pliant.files.definitions import BOUNDS, UNIT, VALUE
 from pliant.files.reader import BAUMGARTE, DRIVE_BY, HOLD, LINK_KEYS, NEEDED, SECTIONS, SEGMENTS, TOLERANCE, VERSION
 from pliant.files.run_settings import STEPS, RunSettings
@@ -118,6 +118,7 @@ class _Builder:
         entry = self._call("contacts")
         point = {"anyOf": [self.of(Frame), self.of(vocabulary.Body)]}
         entry["properties"]["points"] = {"anyOf": [{"const": ENDS}, *_one_or_many(point)["anyOf"]]}
+        entry["oneOf"] = [{"required": list(PAIRED)}, {"required": [AMONG]}]
         return _by_name(_one_or_many(entry))
 
     # ---- types

@@ -108,6 +108,7 @@ CALL_HINTS: dict[tuple[str, str], Any] = {
     ("motors", "command"): Signal | None,
     ("contacts", "points"): Body | Sequence[Body],
     ("contacts", "against"): Against,
+    ("contacts", "among"): Sequence[Sphere | Plane],
     ("contacts", "normal"): Normal,
     ("contacts", "friction"): Friction | None,
     ("contacts", "wear"): Archard | None,

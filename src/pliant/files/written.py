@@ -34,7 +34,7 @@ def write_fields(value: Any, part: str = "", leaving: Collection[str] = ()) -> D
             continue
         given = getattr(value, field.name)
         usual = getattr(plain, field.name) if plain is not None else field.default
-        differs = given != usual or any(expressions_in(given))
+        differs = any(True for _ in expressions_in(given)) or given != usual
         if differs and not (given in ((), {}) and field.name not in vocabulary.required_fields(type(value))):
             data[field.name] = write(hints[field.name], given, f"{part or type(value).__name__}: {field.name}")
     return data

@@ -14,6 +14,7 @@ AGAIN = (GO_ON, FULL, TURN, NEW_PHASE)  # for the stepper only: call again
 CAME_OPEN = 10  # a constraint does not hold at the end of the step
 CHATTERS = 11  # a flag changes endlessly without time advancing
 DIVERGED = 13  # fixed steps are too long for the equations
+CROWDED = 14  # more pairs of a group touch at once than there is room for
 PAUSED = 12  # all requested rows exist; the step that passed the last of them is waiting
 ON, REFUSED = -1, -2  # inside the loop: continue; the attempted step was refused
 
@@ -47,6 +48,10 @@ class Status(Enum):
         "the run became unstable at t = {t} s: in the next step of {h} s the state grows by energy that no source supplies; use a "
         "shorter step, or a method with error control"
     )
+    CROWDED = (
+        "more pairs of the contact among shapes touch at t = {t} s than there is room for, six per sphere: its spheres are of very "
+        "different sizes, or pressed into each other; put the large ones into pairs, by points= and against="
+    )
     STOPPED_BY_PYTHON = "a controller that Python runs failed at t = {t} s"
     INTERRUPTED = "the run was interrupted from outside at t = {t} s"
 
@@ -69,6 +74,7 @@ STATUS_OF_CODE = {
     CAME_OPEN: Status.CAME_OPEN,
     DIVERGED: Status.DIVERGED,
     CHATTERS: Status.CHATTERS,
+    CROWDED: Status.CROWDED,
 }
 
 

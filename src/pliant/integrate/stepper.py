@@ -19,7 +19,7 @@ from pliant.integrate.compiled_loops import CompiledLoop, compiled_loop
 from pliant.integrate.member_runs import MemberRuns
 from pliant.integrate.memory.course import Course, course_of
 from pliant.integrate.memory.memory import Floats, Memory
-from pliant.integrate.memory.phase_tables import Observed, Phases, PiecesOfTime, Settling, Updates
+from pliant.integrate.memory.phase_tables import Group, Observed, Phases, PiecesOfTime, Settling, Updates
 from pliant.integrate.memory.run_record import BLOCK as PADDING
 from pliant.integrate.memory.run_record import GOES_ON, RECORDS, RUN, SAVE_NOTHING, SAVE_STEPS, SAVE_TIMES, STOPS
 from pliant.integrate.memory.setup import Constraints, Jacobian, set_up
@@ -170,7 +170,7 @@ class Stepper:
     size. `observed` is a kernel whose outputs are saved with every row. `phases` says what events change inside the loop. Without
     it, and at events of the kind STOPS (the default in `kinds`), the caller decides: between two calls of `advance` it may write to
     `y`, `p`, `active`, `direction` and `required`, and the stepper detects the changes. `updates` are those of sampled controllers,
-    `settling` sets states to their equilibrium at the start.
+    `settling` sets states to their equilibrium at the start. `group` has the shapes of which any two may touch.
     `on_phase` is called when a contact has closed or opened. `stages` is notified of compilation.
     """
 
@@ -203,6 +203,7 @@ class Stepper:
         phases: Phases | None = None,
         updates: Updates | None = None,
         settling: Settling | None = None,
+        group: Group | None = None,
         on_phase: Callable[[], object] | None = None,
         stages: Stages | None = None,
     ) -> None:
@@ -234,7 +235,7 @@ class Stepper:
         self._planned = 0  # number of times in the windows given to the loop so far
         self._located: list[Located] = []
         self._memory.arrays["kind"][:] = kinds
-        for part in (observed, phases, updates, settling):
+        for part in (observed, phases, updates, settling, group):
             if part is not None:
                 part.bind(self._memory)
         self._memory.bind_notes(int(np.count_nonzero(self._memory.arrays["kind"] >= RECORDS)), n_state)
@@ -264,7 +265,7 @@ class Stepper:
         self._memory.forget_motion()
         self._memory.set(patience=PATIENCE, price=self._jacobian_price, window_t=t0, earlier_t=t0)
         self._memory.set(t=t0, starting=1, new_phase=1, smallest=math.inf, h=self.method.fixed_step or 0.0)
-        self._memory.set(events=self._run["events_open"])
+        self._memory.set(events=self._run["events_open"], shorter=math.inf)
         self._memory.bind_parameters(parameters, parameters.size if n_changing is None else n_changing)
         self._memory.bind_course(self._n_controlled, self._n_added)
         self.y[:] = y
@@ -303,7 +304,7 @@ class Stepper:
         elif isinstance(save, str):
             if save != "steps":
                 raise ModelError.of("run", "save", "must be times, 'steps' or None", save)
-            inside_a_step, n_row = int(self._run["max_notes"]), n + int(self._run["n_observed"])
+            inside_a_step, n_row = int(self._run["max_notes"]), n + int(self._run["n_row"])
             plan, capacity, mode = np.empty(0), max(16, BLOCK // n_row) + inside_a_step, SAVE_STEPS
         else:
             plan = np.array(save, dtype=np.float64).reshape(-1)

@@ -60,6 +60,11 @@ class NormalLaw:
         return True
 
     @property
+    def has_corner(self) -> bool:
+        """Whether the force comes to zero while the bodies still overlap, as that of a dashpot does: there it has a corner."""
+        return self.can_pull and not self.pulls
+
+    @property
     def asked(self) -> float | Any:
         """The requested restitution; None if the law has none."""
         return None
@@ -164,6 +169,10 @@ class DampedLaw(NormalLaw):
 @dataclass(frozen=True, kw_only=True)
 class HysteresisLaw(DampedLaw, PowerLaw):
     """F = K d^n (1 + c d'/d0'). Each law is a formula for c, the `factor`, as a function of the requested restitution e."""
+
+    @property
+    def has_corner(self) -> bool:
+        return False  # it comes to zero with the depth, unless something else tears the bodies apart
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -296,6 +305,10 @@ class FixedHuntCrossley(PowerLaw):
     @property
     def can_pull(self) -> bool:
         return self.chi > 0.0
+
+    @property
+    def has_corner(self) -> bool:
+        return False  # it comes to zero with the depth, unless something else tears the bodies apart
 
     def delivered_between(self, mass: float, speed: float) -> float:
         return delivered_restitution(self.chi * speed)

@@ -22,7 +22,19 @@ from pliant.model.closure import (
     closure,
     closure_tolerance,
 )
-from pliant.model.contact import PARTS, TOUCHED, Against, ContactPair, Plane, any_of, both_ways, touching_parts
+from pliant.model.contact import (
+    PARTS,
+    TOUCHED,
+    Against,
+    ContactPair,
+    Plane,
+    Sphere,
+    any_of,
+    both_ways,
+    place_name,
+    touching_parts,
+)
+from pliant.model.contact_group import ContactGroup, check_members, checked_friction, plane_names
 from pliant.model.cut_joint import CutJoint
 from pliant.model.driven_by import efforts_of, first_row, interpolation_error
 from pliant.model.force import DIRECTIONS, EXPRESSED, Condition, Drive, PointForce, PointMoment
@@ -167,7 +179,7 @@ class System:
     """A mechanism: bodies on joints, with drives, loads, contacts and closures. Planar points and gravity may be pairs."""
 
     OUTSIDE_EQUATIONS: ClassVar[tuple[str, ...]] = ("name", "segmented", "held", "problem", "undriven")
-    ADDED_LATER: ClassVar[tuple[str, ...]] = ("held", "problem", "undriven", "baumgarte", "sensors")
+    ADDED_LATER: ClassVar[tuple[str, ...]] = ("held", "problem", "undriven", "baumgarte", "sensors", "groups")
 
     # Of a file: by SI unit, the unit in which it writes such numbers, and its size. Not annotated, since it is no part of a model.
     shown_units = dict[str, tuple[str, float]]()  # noqa: RUF012 - replaced, never changed
@@ -184,6 +196,7 @@ class System:
     struts: dict[str, Strut] = field(default_factory=dict, init=False)
     motors: dict[str, MotorDrive] = field(default_factory=dict, init=False)
     contacts: dict[str, ContactPair] = field(default_factory=dict, init=False)
+    groups: dict[str, ContactGroup] = field(default_factory=dict, init=False)
     closures: dict[str, Closure] = field(default_factory=dict, init=False)
     conditions: dict[str, Condition] = field(default_factory=dict, init=False)
     states: dict[str, OwnState] = field(default_factory=dict, init=False)
@@ -407,8 +420,9 @@ class System:
     def contact(
         self,
         *,
-        points: Any,
-        against: Against,
+        points: Any = None,
+        against: Against | None = None,
+        among: Sequence[Sphere | Plane] | None = None,
         normal: Any,
         friction: Any = None,
         wear: Archard | None = None,
@@ -419,10 +433,15 @@ class System:
         normal: a law such as HuGuo(...), or a function of (depth, rate, entry_speed). friction: a law, a function of (slip
         speed, normal force), or None. wear: a law that gives the volume worn away by each pair, the state "contact arm.tip wear".
         Returns the names of the contact pairs, one per shape: "contact arm.tip".
+
+        among: in place of points and against, Spheres and Planes of which every one may touch every other; a run looks only at
+        those that are near each other. Returns the name of the group.
         """
         part = f"contact {name!r}"
         check.instance(part, "name", name, str, "a string")
         check.visible(part, "name", name)
+        if among is not None:
+            return self._group(part, name, among, points, against, wear, normal, friction)
         check.instance(part, "against", against, TOUCHED, any_of(TOUCHED))
         law = normal_law(part, "normal", normal)
         slip = None if friction is None else friction_law(part, "friction", friction)
@@ -450,6 +469,26 @@ class System:
         if not added:
             raise ModelError.of(part, "points", "must contain at least one point", points)
         return added
+
+    def _group(
+        self, part: str, name: str, among: Any, points: Any, against: Any, wear: Any, normal: Any, friction: Any
+    ) -> list[str]:
+        for label, given in (("points", points), ("against", against), ("wear", wear)):
+            if given is not None:
+                raise ModelError.of(part, label, "must be left out of a contact among shapes", given)
+        balls, planes = check_members(part, among)
+        law = normal_law(part, "normal", normal)
+        slip = checked_friction(part, law, None if friction is None else friction_law(part, "friction", friction))
+        for ball in balls:
+            self._check_frame(part, "among", ball.at)
+        if self.groups:
+            rule = f"must be the only contact among shapes of a System, which has {next(iter(self.groups))!r}: join their members"
+            raise ModelError.of(part, "among", rule, name)
+        names = [self._place_name(ball.at, place_name(ball.at)) for ball in balls]
+        if len(set(names)) < len(names):
+            raise ModelError.of(part, "among", "must hold one Sphere per frame", next(n for n in names if names.count(n) > 1))
+        self.groups[name] = ContactGroup(name, tuple(balls), tuple(planes), (*names, *plane_names(planes)), law, slip)
+        return [name]
 
     def _touch(self, name: str, joint: ClearanceJoint, inner: Frame, outer: Frame) -> None:
         """The contacts that stand for a joint with clearance."""
@@ -574,11 +613,29 @@ class System:
         if all(self._is_prescribed(name) for name in made.coordinates):
             raise ModelError.of(part, "b", "must not have a prescribed motion, because a has one", made.b)
 
+    def with_named_pairs(self, caller: str, most: int) -> System:
+        """The same System with a pair for every two shapes of contacts among shapes, if there are not too many."""
+        if not self.groups:
+            return self
+        found = self.snapshot()
+        for group in found.groups.values():
+            if group.possible > most:
+                rule = f"must have at most {most} possible pairs for {caller}, which has equations for each; a run takes more"
+                raise ModelError.of(f"contact {group.name!r}", "among", rule, group.possible)
+            found.contacts |= {pair.name: pair for pair in group.pairs}
+        found.groups = {}
+        return found
+
+    @property
+    def near_places(self) -> int:
+        """The number of pairs of contacts among shapes that can be near at the same time."""
+        return sum(group.places for group in self.groups.values())
+
     def frames(self) -> list[Frame]:
         """Every frame that carries a body or at which something acts."""
         own = [link.on for link in self.links.values()]
         loaded = [load.at for load in self.loads.values()]
-        touching = [frame for pair in self.contacts.values() for frame in pair.frames]
+        touching = [frame for part in (self.contacts, self.groups) for pair in part.values() for frame in pair.frames]
         closed = [frame for closure in self.closures.values() for frame in closure.frames or ()]
         cut = [frame for joint in self.cut_joints.values() for frame in (joint.a, joint.b)]
         pushed = [frame for strut in self.struts.values() for frame in strut.frames]
@@ -719,6 +776,8 @@ class System:
         lines += [f"motor {m.name}: on {m.coordinate}, {_motor_parts(m)}" for m in self.motors.values()]
         lines += [f"{c.name}: {type(c.normal).__name__}, {type(c.friction).__name__ if c.friction else 'no friction'}"
                   for c in self.contacts.values()]  # fmt: skip
+        lines += [f"{g.name}: {type(g.normal).__name__} among {len(g.balls)} spheres and {len(g.planes)} planes"
+                  for g in self.groups.values()]  # fmt: skip
         lines += [f"closure {c.name}: {c.kind} of {_held(self, c)}, by {c.by}" for c in self.closures.values()]
         lines += _ends_of_travel(self)
         lines += [

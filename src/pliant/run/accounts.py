@@ -129,7 +129,8 @@ def extremes_of(traced: TracedSystem, observed: NDArray[np.float64], course: Cou
         size=float(np.max(np.abs(held))),
         balance_error=float(np.max(np.abs(unaccounted - unaccounted[0]))),
         given=_given(traced, course),
-        idle=tuple(traced.sources[slots.rubbed - traced.n_controlled] for slots in traced.pairs if slots.pair.friction is None),
+        idle=tuple(traced.sources[slots.rubbed - traced.n_controlled] for slots in traced.pairs if slots.pair.friction is None)
+        + tuple(f"{group.name} friction" for group in traced.system.groups.values() if group.friction is None),
     )
 
 

@@ -256,7 +256,7 @@ def _more_acts_on(evidence: Rows, node: Node) -> bool:
     """Whether loads, contacts or closures act on a body besides its joints."""
     system = evidence.traced.system
     frames = [load.at for load in system.loads.values()]
-    frames += [frame for pair in system.contacts.values() for frame in pair.frames]
+    frames += [frame for part in (system.contacts, system.groups) for pair in part.values() for frame in pair.frames]
     frames += [frame for closure in system.closures.values() for frame in closure.frames or ()]
     frames += [frame for strut in system.struts.values() for frame in strut.frames]
     return any(frame.body == node.name for frame in frames)

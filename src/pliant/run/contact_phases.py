@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.integrate.loop.group_kernels import FIRST, SECOND, SHUT
 from pliant.integrate.memory.phase_tables import Observed, Phases
 from pliant.integrate.memory.run_record import (
     BEGIN,
@@ -25,11 +26,13 @@ from pliant.integrate.memory.run_record import (
     TOUCH,
 )
 from pliant.integrate.methods.method import Method
+from pliant.model.coordinate_pair import Pair
 from pliant.model.normal_law import Impulsive
 from pliant.results.contacts import NUMBERS, ContactRecord, ContactTable, table
 from pliant.results.state import FinalState, OngoingContact
 from pliant.results.table import HELD
 from pliant.run.accounts import loads_of
+from pliant.run.with_groups import seen_places
 from pliant.trace.layout import RATES
 
 if TYPE_CHECKING:
@@ -57,7 +60,12 @@ def observed_of(compiled: Compiled, at_hand: float) -> Observed:
     places["n_speeds"] = speeds.stop - speeds.start
     sizes = _whole([(columns[loads.quantity].start + first, width) for loads in loads_of(compiled.traced)
                     for first, width in loads.places]).reshape(-1, 2)  # fmt: skip
-    return Observed(compiled.observe.address, compiled.observe.n_out, places, sizes, at_hand)
+    row = (compiled.observe.address, compiled.observe.n_out)
+    if compiled.traced.near_pairs:
+        return Observed(
+            compiled.look.address, compiled.look.n_out, places | seen_places(compiled.traced, row[1]), sizes, at_hand, row
+        )
+    return Observed(*row, places, sizes, at_hand)
 
 
 def phases_of(compiled: Compiled, method: Method) -> Phases:
@@ -71,7 +79,7 @@ def phases_of(compiled: Compiled, method: Method) -> Phases:
         pressed=_whole([event.pressed for event in events]),
         reported=_whole([event.pair is None and event.reported for event in events]),
         direction=_whole([event.direction for event in events]),
-        pair_places=_whole([_places(slots) for slots in traced.pairs]).reshape(-1, PAIR_PLACES),
+        pair_places=_whole([_places(slots) for slots in traced.all_pairs]).reshape(-1, PAIR_PLACES),
         pair_numbers=pair_numbers(traced),
         joint_places=_whole([_joint_places(slots) for slots in _gripping(traced)]).reshape(-1, JOINT_PLACES),
         required=_whole([event.side for event in events]),
@@ -93,7 +101,7 @@ def _impact(compiled: Compiled) -> tuple[int, int, int, int, int]:
 def _owner(event: Event, traced: TracedSystem) -> int:
     """The number of the contact that owns an event; joints whose friction holds are numbered after the contacts; -1: none."""
     if event.holder is not None:
-        return len(traced.pairs) + [slots.label for slots in _gripping(traced)].index(event.holder)
+        return len(traced.all_pairs) + [slots.label for slots in _gripping(traced)].index(event.holder)
     return -1 if event.pair is None else event.pair
 
 
@@ -124,7 +132,7 @@ def _places(slots: PairSlots) -> list[int]:
 
 def pair_numbers(traced: TracedSystem) -> Floats:
     """For every contact, the numbers of its laws and shapes that the loop reads."""
-    return np.array([_numbers(slots) for slots in traced.pairs], dtype=np.float64).reshape(-1, PAIR_NUMBERS)
+    return np.array([_numbers(slots) for slots in traced.all_pairs], dtype=np.float64).reshape(-1, PAIR_NUMBERS)
 
 
 def _numbers(slots: PairSlots) -> list[float]:
@@ -168,12 +176,19 @@ class Contacts:
     def _under_way(self) -> dict[int, PairSlots]:
         """Closed pairs, by number."""
         p = self._stepper.p
-        return {k: slots for k, slots in enumerate(self._traced.pairs) if p[slots.closed] != 0.0}
+        return {k: self._named(slots) for k, slots in enumerate(self._traced.all_pairs) if p[slots.closed] != 0.0}
+
+    def _named(self, slots: PairSlots) -> PairSlots:
+        """A place of a group, with the pair that is there."""
+        if slots.pair.name in self._traced.columns["pair"]:
+            return slots
+        (group,), p = self._traced.system.groups.values(), self._stepper.p
+        return slots.of(group.pair(*(int(p[slots.closed + at - SHUT]) for at in (FIRST, SECOND))))
 
     @property
     def words(self) -> str:
         """The phase in words."""
-        if not self._traced.pairs:
+        if not self._traced.all_pairs:
             return ""
         names = [slots.pair.name for slots in self._under_way.values()]
         return f"touching {names[0]}" if len(names) == 1 else f"{len(names)} contacts closed" if names else "in flight"
@@ -187,10 +202,18 @@ class Contacts:
 
     def table(self, closing_speeds: Floats) -> ContactTable:
         """All contacts; those still closed get an end in the table only. closing_speeds: of all pairs at the present state."""
-        pairs = [(slots.pair.name, slots.pair.turns) for slots in self._traced.pairs]
-        touches = ((*pairs[int(pair)], numbers) for pair, *numbers in self._stepper.touches().tolist())
+        touches = ((pair.name, pair.turns, numbers) for number, *numbers in self._stepper.touches().tolist()
+                   for pair in (self._pair(int(number)),))  # fmt: skip
         ended = [ContactRecord(name, **dict(zip(NUMBERS, numbers, strict=True)), turns=turns) for name, turns, numbers in touches]
         return table([*ended, *(self._lasting(k, slots, -float(closing_speeds[k])) for k, slots in self._under_way.items())])
+
+    def _pair(self, number: int) -> Pair:
+        """A pair by its number, or a pair of a group, numbered after the others by its members."""
+        traced = self._traced
+        if number < len(traced.all_pairs):
+            return traced.pairs[number].pair
+        (group,) = traced.system.groups.values()
+        return group.pair(*divmod(number - len(traced.all_pairs), len(group.names)))
 
     def _lasting(self, k: int, slots: PairSlots, exit_speed: float) -> ContactRecord:
         touch, y = self._stepper.touch[k], self._stepper.y

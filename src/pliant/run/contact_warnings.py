@@ -237,7 +237,8 @@ def _by_law(pairs: Iterable[Pair]) -> dict[Any, list[Pair]]:
 
 def _touched(evidence: Evidence) -> list[Pair]:
     names = {touch.pair for touch in evidence.contacts}
-    return [slots.pair for slots in evidence.traced.pairs if slots.pair.name in names]
+    near = [pair for group in evidence.traced.system.groups.values() for pair in group.named(names)]
+    return [*(slots.pair for slots in evidence.traced.pairs if slots.pair.name in names), *near]
 
 
 def _radius(pair: Pair) -> float:

@@ -14,10 +14,15 @@ from pliant.run.by_identity import ByIdentity
 AnySystem = System | Model | str | Path
 
 
+WITH_GROUPS = ("simulate", "compile_system")  # calls that look only at pairs which are near; others have equations for all
+MOST_PAIRS = 200  # of a contact among shapes, for those: 10 s to prepare
+
+
 def mechanism_of(given: Any, caller: str) -> System:
     """The System that a call is about, with the efforts of its inverse problem if it has one."""
     if isinstance(given, System):
-        return given if given.problem is None else _driven(given)
+        made = given if given.problem is None else _driven(given)
+        return made if caller in WITH_GROUPS else made.with_named_pairs(caller, MOST_PAIRS)
     model = load_model(given) if isinstance(given, (str, Path)) else given
     if not isinstance(model, Model):
         rule = "must be a System (a Compiled can only be run), a Model or the path of a model file"

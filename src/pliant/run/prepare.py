@@ -19,7 +19,7 @@ from pliant.model import check
 from pliant.model.resolve import checked_values
 from pliant.model.system import System
 from pliant.results.drawing import Drawing
-from pliant.run.mechanism import AnySystem, mechanism_of
+from pliant.run.mechanism import MOST_PAIRS, AnySystem, mechanism_of
 from pliant.run.recent import HashedOnce, Recent
 from pliant.run.system_memory import SystemMemory
 
@@ -131,6 +131,11 @@ class Compiled:
         return self.structure.code["observe"]
 
     @property
+    def look(self) -> MachineCode:
+        """The observed row, and behind it what the loop observes of near pairs, if there is a group."""
+        return self.structure.code.get("look", self.observe)
+
+    @property
     def events(self) -> MachineCode | None:
         return self.structure.code.get("event_functions")
 
@@ -203,6 +208,16 @@ def _draw(system: System, tree: Tree) -> Drawing:
     return draw(system, tree)
 
 
+def runnable(system: AnySystem | Compiled, caller: str) -> System | Compiled:
+    """What a call runs: a System, or one that was compiled for it."""
+    if not isinstance(system, Compiled):
+        return mechanism_of(system, caller)
+    if system.traced.near_pairs and caller != "simulate":
+        rule = f"must be given to {caller} as a System, not compiled: among its shapes only pairs that are near have been prepared"
+        raise ModelError.of(f"contact {next(iter(system.traced.system.groups))!r}", "among", rule, system.traced.system.name)
+    return system
+
+
 def compile_system(
     system: AnySystem,
     formulation: str = "articulated",
@@ -237,6 +252,8 @@ def compile_to_hold(
     check.function("compile_system", "phase", phase)
     system = mechanism_of(system, "compile_system")
     near = None if near is None else check.number("compile_system", "near", near, "m")
+    if near is not None:  # gaps are events of every pair
+        system = system.with_named_pairs(f"near={near} m", MOST_PAIRS)
     stages = Stages(phase)
     known, system = SystemMemory.of(system, snapshot := system.snapshot()), snapshot
     with stages.stage("import"):
@@ -286,6 +303,11 @@ def _compile_structure(lowered: LoweredSystem, folder: Path | None, stages: Stag
         largest = 0 if name == "observe" else LARGEST_OPTIMISED_IN_RUN
         with stages.stage("compile", _compiling(COMPILED.get(name, "sampled controllers"), folder)):
             code[name] = compile_function(function, cache=folder, largest=largest)
+    if traced.near_pairs:
+        from pliant.run.with_groups import composed_code
+
+        with stages.stage("compile", _compiling("contacts among shapes", folder)):
+            code |= composed_code(traced, folder)
     with stages.stage("prepare", _compiling("constants of the equations", folder)):
         constants = traced.preparation.constants(lowered.numbers)
     assert constants is not None  # the numbers it was traced with
@@ -308,7 +330,11 @@ def _telling_of_overflow(system: System) -> Iterator[None]:
 
 def _wanted(traced: TracedSystem) -> dict[str, TracedFunction]:
     """The functions that a run needs: no event functions without events, and none for open contacts without contacts."""
-    missing = {"event_functions": not traced.events, "open_contact_event_functions": not traced.pairs}
+    missing = {"event_functions": not traced.events, "open_contact_event_functions": not traced.all_pairs}
+    if traced.near_pairs:
+        from pliant.run.with_groups import OWN
+
+        missing |= {name: name not in OWN for name in traced.functions}
     return {name: function for name, function in traced.functions.items() if not missing.get(name)}
 
 

@@ -34,10 +34,10 @@ from pliant.run.accounts import extremes_of, observed_along, with_loads
 from pliant.run.contact_phases import Contacts, observed_of, phases_of
 from pliant.run.given_inputs import with_inputs
 from pliant.run.inertia import HARDLY, Resistance
-from pliant.run.mechanism import AnySystem, mechanism_of
+from pliant.run.mechanism import AnySystem
 from pliant.run.observed import component_name, values_of
 from pliant.run.pace import held_by_stability
-from pliant.run.prepare import Compiled, compile_system, compile_to_hold
+from pliant.run.prepare import Compiled, compile_system, compile_to_hold, runnable
 from pliant.run.provenance import Provenance
 from pliant.run.row_sinks import FiledRows, KeptRows, MakeSink, window_of
 from pliant.run.sampling import Sampling
@@ -46,6 +46,7 @@ from pliant.run.saved_run import SavedRun, mechanism_words
 from pliant.run.settling import settling_of
 from pliant.run.starts import AnyStart, check_start, lightened, start_named
 from pliant.run.to_file import RowStream, check_target
+from pliant.run.with_groups import group_tables, seen_places
 from pliant.scalar import Numbers
 
 if TYPE_CHECKING:  # casadi and LLVM are imported when a run begins
@@ -112,11 +113,11 @@ def simulate(
     """
     state = None if isinstance(start, Mapping) else state_of(start)
     with told(progress, phase, t_start if state is None else state.t, t_end) as (tell, say):
-        _, result = run_to_end(
+        result = run_to_end(
             system, t_end, method=method, save=save, t_start=t_start, start=start, formulation=formulation, parameters=parameters,
             inputs=inputs, progress=tell, phase=say, max_steps=max_steps, max_seconds=max_seconds, cache=cache, keep=keep, to=to,
             compression=compression, resume=resume,
-        )  # fmt: skip
+        ).result  # fmt: skip
     log_outcome(result)
     return result
 
@@ -163,9 +164,9 @@ def run_to_end(
     to: str | Path | None = None,
     compression: int | None = None,
     resume: bool = False,
-) -> tuple[Run, Result]:
-    """A run and its Result; see `simulate`. tape: record the steps, so that they can be repeated."""
-    system = system if isinstance(system, Compiled) else mechanism_of(system, "simulate")
+) -> Run:
+    """A run that has ended; see `simulate`. tape: record the steps, so that they can be repeated."""
+    system = runnable(system, "simulate")
     check_limits("simulate", max_steps, max_seconds)
     check.function("simulate", "phase", phase)
     check.function("simulate", "progress", progress)
@@ -181,6 +182,9 @@ def run_to_end(
     parameters = with_inputs("simulate", system, parameters, inputs, t_start, t_end)
     assembled = t_start if state is None else state.t_assembled
     compiled = compiled_for(system, method, assembled, parameters, formulation, cache, phase)
+    if compiled.traced.near_pairs and state is not None:
+        rule = "must not be continued with a contact among shapes, whose near pairs a state does not have: give starts by name"
+        raise ModelError.of("simulate", "start", rule, compiled.traced.system.name)
     if isinstance(start, Mapping) and start:
         state = start_named(compiled, "simulate", t_start, start)
     stages = Stages(phase)
@@ -188,7 +192,7 @@ def run_to_end(
                 "max_seconds": max_seconds, "formulation": compiled.traced.formulation}  # fmt: skip
     settings |= {} if names is None else {"keep": names}
 
-    def run_with(make_sink: MakeSink | None, saved: SavedRun | None = None) -> tuple[Run, Result]:
+    def run_with(make_sink: MakeSink | None, saved: SavedRun | None = None) -> Run:
         held: Compiled | None = compiled
         if saved is not None and saved._hold_at:
             held = with_parameters(compiled, {}, saved._hold_at)
@@ -202,12 +206,14 @@ def run_to_end(
         assert run is not None
         own = {"start": str(dict(start))} if isinstance(start, Mapping) and start else {}
         own |= {"inputs": "; ".join(f"{name}: {one}" for name, one in traced.inputs.items())} if traced.inputs else {}
-        return run, run.collect(Provenance(traced.original, settings, run.t_first, traced.plain_values, **own))
+        run.provenance = Provenance(traced.original, settings, run.t_first, traced.plain_values, **own)
+        return run
 
     if to is not None:
         with RowStream("simulate", to, compiled, tuple(QUANTITIES) if names is None else names, level, resume) as stream:
-            run, result = run_with(stream.sink, stream.saved)
-            return run, stream.finish(result)
+            run = run_with(stream.sink, stream.saved)
+            run.result = stream.finish(run.result)
+            return run
     return run_with(None if names is None else lambda window: KeptRows(compiled.traced, names, window))
 
 
@@ -330,8 +336,9 @@ class Run:
         self.sampling = Sampling(compiled, t_start, t_end, state is not None and state.sampled)
         self.stops = [t_start, *(b for b in self.traced.breakpoints if t_start < b < t_end), t_end]
         pieces = self.time_pieces(t_start, t_end)
-        kernels = (compiled.rhs, compiled.observe, compiled.events, compiled.open_contact_events, compiled.step_limit,
-                   compiled.project, compiled.closures, compiled.impact, compiled.settle, *self.sampling.kernels)  # fmt: skip
+        kernels = (compiled.rhs, compiled.observe, compiled.look, compiled.events, compiled.open_contact_events,
+                   compiled.step_limit, compiled.project, compiled.closures, compiled.impact, compiled.settle,
+                   *self.sampling.kernels)  # fmt: skip
         self.stepper = self.kind_of_stepper()(
             rhs=compiled.rhs.address,
             n_state=self.traced.y0.size,
@@ -349,14 +356,15 @@ class Run:
             closures=compiled.closures.address if compiled.closures else None,
             n_closures=len(self.traced.watched),
             n_implied=len(self.traced.implied),
-            jacobian=lambda whole: compiled.jacobian(whole, stages),
-            jacobian_price=compiled.jacobian_price,
+            jacobian=None if self.traced.near_pairs else lambda whole: compiled.jacobian(whole, stages),
+            jacobian_price=float(self.traced.n_controlled) if self.traced.near_pairs else compiled.jacobian_price,
             n_newton=self.traced.n_controlled,
             constraints=lambda: compiled.constraints(stages),
             observed=observed_of(compiled, self.at_hand),
             phases=phases_of(compiled, method),
             updates=self.sampling.updates,
             settling=self.settling,
+            group=group_tables(self.traced, compiled.structure.code),
             on_phase=(lambda: stages.say(self.contacts.words)) if stages.heard else None,
             stages=stages,
             max_steps=MAX_STEPS if max_steps is None else max_steps,
@@ -366,9 +374,11 @@ class Run:
         self.gone_on = state
         self.columns = self.traced.layout.observed
         self.outcome: Outcome | None = None
+        self.provenance: Provenance | None = None  # once it has ended
         self.trouble: PliantError | None = None  # what a controller that Python runs raised
         self.warnings: list[str] = list(self.traced.warnings)
-        if not pieces.resolved and (self.traced.pairs or self.traced.system.conditions):  # otherwise the error control notices it
+        # else error control notices it
+        if not pieces.resolved and (self.traced.all_pairs or self.traced.system.conditions):
             self.warnings.append(_UNRESOLVED.format((t_end - t_start) / FINE_SAMPLES))
         width = self.y0.size + compiled.observe.n_out
         self.sink = None if make_sink is None else make_sink(window_of(1 + width))
@@ -537,6 +547,18 @@ class Run:
         here, done, closed, grips = self.stepper.t, self.stepper.has_sampled, self.contacts.closed, self.contacts.grips
         return FinalState(here, y, closed, self.traced.labels_of_y, self.traced.t_start, self.t_first, hits, done, grips)
 
+    @cached_property
+    def result(self) -> Result:
+        """The Result of a run that has ended, collected when it is first read."""
+        assert self.provenance is not None
+        return self.collect(self.provenance)
+
+    @property
+    def ok(self) -> bool:
+        """Whether the run has done what was asked."""
+        assert self.outcome is not None
+        return self.outcome.status.goes_on and not self._lost_its_equations
+
     def collect(self, provenance: Provenance) -> Result:
         from pliant.run.validity import warnings_of
 
@@ -552,7 +574,7 @@ class Run:
             labels=self.traced.columns,
             events=tuple(sorted(self._events(), key=lambda event: event.t)),
             contacts=evidence.contacts,
-            ok=self.outcome.status.goes_on and not self._lost_its_equations,
+            ok=self.ok,
             message=self.message,
             interrupted=self.outcome.status is Status.INTERRUPTED,
             stats=self._statistics(),
@@ -658,10 +680,12 @@ class Run:
         return self.traced.events[event.index].name
 
     def contact_table(self) -> ContactTable:
-        if not self.traced.pairs:
+        if not self.traced.all_pairs:
             return ContactTable()
-        now = self.compiled.observe(self.stepper.t, self.stepper.y, self.stepper.p)
-        return self.contacts.table(now[self.columns["closing_speed"]])
+        now, first = self.compiled.look(self.stepper.t, self.stepper.y, self.stepper.p), self.columns["closing_speed"].start
+        if self.traced.near_pairs:
+            first = seen_places(self.traced, self.compiled.observe.n_out)["at_closing"]
+        return self.contacts.table(now[first : first + len(self.traced.all_pairs)])
 
     def _statistics(self) -> dict[str, Any]:
         s = self.stepper.statistics

@@ -33,9 +33,9 @@ from pliant.results.kept import checked_names
 from pliant.results.result import Result
 from pliant.results.table import QUANTITIES
 from pliant.run.inputs import Inputs, parameters_of_efforts, with_inputs_apart
-from pliant.run.mechanism import AnySystem, mechanism_of
+from pliant.run.mechanism import AnySystem
 from pliant.run.observation import Observation
-from pliant.run.prepare import Compiled
+from pliant.run.prepare import Compiled, runnable
 from pliant.run.provenance import Provenance
 from pliant.run.row_sinks import window_of
 from pliant.run.saved_run import RowNode, SavedRun, mechanism_words, nodes_to
@@ -120,7 +120,7 @@ def start(
     the run; `SteppedRun.result` completes it. keep: quantities in that file; default: all. resume: go on from what the same run has
     left of that file if its process was killed; `SteppedRun.t` tells from where.
     """
-    system = system if isinstance(system, Compiled) else mechanism_of(system, "start")
+    system = runnable(system, "start")
     check_limits("start", max_steps)
     check.function("start", "phase", phase)
     level = check_target("start", to, compression, resume)

@@ -30,6 +30,7 @@ from pliant.model.frame import Frame
 from pliant.model.joint import BALL, ROTATION, TRANSLATION, Joint
 from pliant.model.modal import ModalBody
 from pliant.model.rigid import RigidBody
+from pliant.model.solids import round_lines
 from pliant.model.system import PAYLOAD, System
 from pliant.model.telescopic import EXTENSION, TelescopicBeam
 from pliant.results.drawing import GROUND, BodyDrawing, ContactDrawing, Drawing, Field, Spot
@@ -57,7 +58,7 @@ def draw(system: System, tree: Tree) -> Drawing:
     pins = [(c.kind, c.frames) for c in system.closures.values()]  # gears hold no points together
     closures = tuple((kind, spots.at(frames[0]), spots.at(frames[1])) for kind, frames in pins if frames is not None)
     struts = tuple(("strut", spots.at(strut.a), spots.at(strut.b)) for strut in system.struts.values())
-    touching = [spots.at(frame) for pair in system.contacts.values() for frame in pair.frames]
+    touching = [spots.at(frame) for part in (system.contacts, system.groups) for pair in part.values() for frame in pair.frames]
     fixed = [*(spot for _, a, b in closures for spot in (a, b)), *touching]
     stands = [_Stand(spot, _carrier(node.link.joint), any(node.link.on.offset)) for spot, node in zip(on, tree.nodes, strict=True)]
     ground_lines: list[tuple[int, ...]] = []
@@ -70,7 +71,8 @@ def draw(system: System, tree: Tree) -> Drawing:
     bodies = tuple(
         part.drawing(on[k], held, library) for k, (part, held) in enumerate(zip(parts, _held(stands, fixed), strict=True))
     )
-    contacts = tuple(_contact(pair) for pair in system.contacts.values())
+    among = [pair for group in system.groups.values() for pair in group.drawn]
+    contacts = tuple(_contact(pair) for pair in (*system.contacts.values(), *among))
     x, y, z = tree.gravity
     return Drawing((x, y, z), units_of_coordinates(system), ground.array, bodies, closures + struts, contacts,
                    tuple(ground_lines))  # fmt: skip
@@ -386,7 +388,20 @@ def _carrier(joint: Joint) -> str:
 def _outlined(system: System) -> list[Any]:
     """The shapes of all contacts that are drawn by lines, each once."""
     shapes = [shape for pair in system.contacts.values() if isinstance(pair, ContactPair) for shape in pair.shapes]
-    return list(dict.fromkeys(shape for shape in shapes if hasattr(shape, "lines")))
+    balls = [_Ball(ball.at, ball.radius) for group in system.groups.values() for ball in group.balls]
+    return [*dict.fromkeys(shape for shape in shapes if hasattr(shape, "lines")), *balls]
+
+
+@dataclass(frozen=True)
+class _Ball:
+    """A sphere that no row of a result places: its great circles."""
+
+    at: Frame
+    radius: float  # m
+
+    def lines(self) -> list[Any]:
+        axes = np.eye(3)
+        return [round_lines(axes[k], axes[k - 1], float(self.radius), 0.0, 0.0)[0] for k in range(3)]
 
 
 def _contact(pair: ContactPair) -> ContactDrawing:

@@ -209,7 +209,7 @@ def scenery(scene: Scene) -> dict[str, Any]:
         "groundLines": drawing.ground_lines,
         "closures": drawing.closures,
         "contacts": [{"pair": c.pair, "radius": c.radius, "other": c.other_radius, "ground": c.on_ground}
-                     for c in drawing.contacts],
+                     for c in drawing.contacts if c.pair in result.labels["pair"]],
         "planes": [{"point": point, "normal": normal} for point, normal in sorted(planes)],
         "leaves": [k for k in range(len(drawing.bodies)) if k not in carriers],
     }  # fmt: skip
@@ -310,7 +310,7 @@ def _panel(
 def _peaks(result: Result) -> tuple[tuple[float, float, int], ...]:
     """The peak of every contact, which may lie between rows."""
     pairs = list(result.labels["pair"])
-    return tuple((touch.peak_time, touch.peak_force, pairs.index(touch.pair)) for touch in result.contacts)
+    return tuple((touch.peak_time, touch.peak_force, pairs.index(touch.pair)) for touch in result.contacts if touch.pair in pairs)
 
 
 def _stress_panel(result: Result) -> list[Panel]:

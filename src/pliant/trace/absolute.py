@@ -49,7 +49,7 @@ def absolute_coordinates(system: System, t_start: float = 0.0) -> tuple[System, 
     if system.motors:
         rule = "must not be 'augmented' if there are motors, whose rotors turn with joint coordinates: use tree coordinates"
         raise ModelError.of(f"system {system.name!r}", "formulation", rule, list(system.motors))
-    made = Trace(system, "articulated", None, t_start)
+    made = Trace(system, "articulated", None, t_start, near_pairs=True)
     q, v = made.start()
     bodies, moving = poses(made.tree, q), twists(made.tree, q, v)
     planar = _is_planar(made)
@@ -90,6 +90,7 @@ def _carry_over(system: System, found: System, rename: Mapping[str, str]) -> Non
     for name, sensor in system.sensors.items():
         found.sensors[name] = replace(sensor, of=rename[sensor.of]) if isinstance(sensor, Encoder) else sensor
     found.contacts.update(system.contacts)
+    found.groups.update(system.groups)
 
 
 def _held_by_name(closure: Closure, found: System, rename: Mapping[str, str]) -> Closure:

@@ -135,7 +135,7 @@ def _floating(tree: Tree, cut: Sequence[int]) -> tuple[Tree, dict[int, int], dic
     for k, node in enumerate(tree.nodes):
         apart.links[node.name] = replace(node.link, joint=Planar(), on=Frame(GROUND)) if k in cut else node.link
     built = build_tree(apart, {id(node.link.body): tree.bodies[node.name] for node in tree.nodes})
-    same, first = {}, {}
+    same, first = dict[int, int](), dict[int, tuple[int, int]]()
     for k, (node, piece) in enumerate(zip(tree.nodes, built.nodes, strict=True)):
         if k in cut:
             first[k] = (node.slots[0].q, node.slots[0].v)

@@ -18,13 +18,14 @@ from pliant.model.modes import direction_of
 from pliant.model.play import Limits
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
-from pliant.scalar import absolute, maximum, pi, sqrt
+from pliant.scalar import absolute, maximum, pi, sqrt, where
 from pliant.trace.contacts import PARAMETERS, PairSlots, grip_functions, knock_count, switch_functions
 
 SHORTEST = 1e-3  # of a telescopic link's length: below it the free part is a stub that no mode describes, and so it is below the
 # radius of gyration of its section: no beam is that thick, and its frequencies, as 1/l^2, would only use up steps
 NEARLY_HALF_A_TURN = 0.95 * pi  # rad: the angle between two frames in space is known within half a turn
-GAP, PEAK, LET_GO, SWITCH, NEAR, RENEWAL = "gap", "peak", "lets go", "friction switches", "near", "is struck"
+GAP, PEAK, LET_GO, CORNER = "gap", "peak", "lets go", "force has a corner"
+SWITCH, NEAR, RENEWAL = "friction switches", "near", "is struck"
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ class Event:
 
 
 Watched = tuple[Event, Scalar, bool]  # an event, its function, and whether it is needed only while a contact is closed
+Flags = Mapping[str, tuple[int, Scalar]]  # of each damped stop: the index in p of its flag (pressed or not), and the flag
 
 
 def model_events(
@@ -56,12 +58,9 @@ def model_events(
     q: Sequence[Scalar],
     v: Sequence[Scalar],
     formula: Callable[[Any], Scalar],
-    flags: Mapping[str, int],
+    flags: Flags,
 ) -> list[Watched]:
-    """Events of the user's conditions, of sleeve ends and corners of sleeve friction, and of both ends of joints with stops.
-
-    flags: the index in p of each damped stop's flag (pressed or not).
-    """
+    """Events of the user's conditions, of sleeve ends and corners of sleeve friction, and of both ends of joints with stops."""
     events: list[Watched] = []
     for condition in system.conditions.values():
         g = formula(condition.function)
@@ -72,18 +71,27 @@ def model_events(
         for slot in node.slots:
             stop = node.link.joint.stops.get(slot.motion.name)
             if stop is not None:
-                events += _stop_events(f"{node.name}.{slot.motion.name}", stop, q[slot.q], flags)
+                events += _stop_events(f"{node.name}.{slot.motion.name}", stop, q[slot.q], v[slot.v], flags)
     return events
 
 
-def _stop_events(label: str, stop: Limits, x: Scalar, flags: Mapping[str, int]) -> list[Watched]:
-    """Events at both ends of a motion with stops: the force has a corner there, or a jump if the stop is damped."""
-    ends = (("low", stop.low, -1), ("high", stop.high, 1))
-    return [(Event(f"{label} {end} stop", 0, flag=flags.get(f"{label} {end}"), pressed=side), x - limit, False)
-            for end, limit, side in ends]  # fmt: skip
+def _stop_events(label: str, stop: Limits, x: Scalar, rate: Scalar, flags: Flags) -> list[Watched]:
+    """Events at both ends of a motion with stops: the force has a corner there, or a jump if the stop is damped.
+
+    A damped stop lets go of what leaves it faster than its spring pushes: there its force has a corner, too.
+    """
+    events: list[Watched] = []
+    for end, limit, side in (("low", stop.low, -1), ("high", stop.high, 1)):
+        index, pressed = flags.get(f"{label} {end}", (None, 0.0))
+        events.append((Event(f"{label} {end} stop", 0, flag=index, pressed=side), x - limit, False))
+        if index is not None:
+            assert stop.stiffness is not None
+            pushed = side * (stop.stiffness * (x - limit) + stop.damping * rate)
+            events.append((Event(f"{label} {end} stop lets go", 0, CUTS, reported=False), where(pressed > 0.5, pushed, 1.0), False))
+    return events
 
 
-def cut_joint_events(cut_joints: Sequence[CutJointState], flags: Mapping[str, int]) -> list[Watched]:
+def cut_joint_events(cut_joints: Sequence[CutJointState], flags: Flags) -> list[Watched]:
     """Stops of cut joints, and the limit of the half turn within which a spatial spring or stop can measure its angle."""
     events: list[Watched] = []
     for cut in cut_joints:
@@ -92,7 +100,7 @@ def cut_joint_events(cut_joints: Sequence[CutJointState], flags: Mapping[str, in
             x, (first, *_) = coordinate.positions[0], [next(start) for _ in coordinate.positions]
             stop, spring = joint.stops.get(coordinate.motion.name), joint.springs.get(coordinate.motion.name)
             if stop is not None:
-                events += _stop_events(coordinate.label, stop, x, flags)
+                events += _stop_events(coordinate.label, stop, x, coordinate.rates[0], flags)
             counted = cut.turn.index is not None or coordinate.motion.kind != ROTATION
             if not counted and (stop is not None or spring is not None):
                 event = Event(f"{coordinate.label} has turned half a turn, beyond which its spring cannot count", 1, STOPS)
@@ -159,6 +167,8 @@ def contact_events(
         corners = grip_functions(contact, next(left)) if holds(contact.kinematics) else switch_functions(contact.kinematics)
         kind = TURNS if holds(contact.kinematics) else CUTS  # a law that sticks changes its mode at such an event
         events += [(Event(f"{name} {SWITCH}", 0, pair=k, kind=kind), g, True) for g in corners]
+        if contact.kinematics.pair.normal.has_corner and not is_impulsive(contact.kinematics):
+            events.append((Event(f"{name} {CORNER}", 0, pair=k, kind=CUTS), contact.raw, True))
     return events
 
 
@@ -175,7 +185,7 @@ def pair_slots(
     bristle, knock, slots = first_bristle, 0, []
     for k, contact in enumerate(contacts):
         pair = contact.kinematics.pair
-        switches = [i for i, event in enumerate(events) if event.pair == k and event.name.endswith(SWITCH)]
+        switches = [i for i, event in enumerate(events) if event.pair == k and event.name.endswith((SWITCH, CORNER))]
         slots.append(PairSlots(
             pair=pair,
             closed=first_parameter + PARAMETERS * k,

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from pliant.codegen.series import ENTRIES
 from pliant.integrate.loop.grip_states import SLIDES
+from pliant.integrate.loop.group_kernels import ENTRIES as ENTRIES_OF_PLACE
+from pliant.integrate.loop.group_kernels import FREE
 from pliant.model.input_series import InputSeries
 from pliant.results.table import OBSERVED, QUANTITIES
 
@@ -24,7 +26,9 @@ Floats = NDArray[np.float64]
 POSITIONS, RATES, BRISTLES, WORKS, IMPULSES = "positions", "rates", "bristles", "works", "impulses"  # of y
 # Also of y: the user's own states; outputs and memories of sampled controllers, which jump at sampling instants; delayed outputs.
 OWN, SAMPLED, PENDING = "own states", "sampled", "pending"
+NEAR_IMPULSES = "near impulses"  # of y: impulse and works of the pairs of a group that are near
 WINDOW, PIECES, CONTACTS, STOPS, SWITCHES = "window", "pieces", "contacts", "stops", "switches"  # of p
+NEAR = "near pairs"  # of p
 SERIES, CONSTANTS = "series", "constants"  # also of p
 # Entries of a pair in p: closed (0 or 1), entry speed, and for a law that can stick its mode and the direction in which it yields.
 OPEN = (0.0, 1.0, SLIDES, 0.0, 0.0, 0.0)
@@ -110,6 +114,21 @@ class ContactEntries:
 
     def at(self, begin: float, end: float) -> Sequence[float]:
         return OPEN * self.pairs
+
+
+@dataclass(frozen=True)
+class NearEntries:
+    """How many places for near pairs of a group may be taken; of each its members, whether it is closed, its closing speed."""
+
+    places: int
+    name: str = NEAR
+
+    @property
+    def width(self) -> int:
+        return 1 + ENTRIES_OF_PLACE * self.places if self.places else 0
+
+    def at(self, begin: float, end: float) -> Sequence[float]:
+        return (0.0, *FREE * self.places) if self.places else ()
 
 
 @dataclass(frozen=True)

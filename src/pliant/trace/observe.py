@@ -54,10 +54,12 @@ def observe(
     friction: Mapping[str, list[Scalar]],
     inboard: Sequence[Wrench],
     readings: Sequence[Scalar],
+    met: Scalar = 0.0,
 ) -> dict[str, list[Scalar]]:
     """The scalars of every observed quantity of the results' table.
 
     friction: quantities of joints with friction. inboard: wrenches of the inboard joints. readings: of sensors.
+    met: energy stored by near pairs of a group.
     """
     tree, q, v, bodies, moving = state.tree, state.q, state.v, state.bodies, state.moving
     momentum, angular = momenta(tree, q, v, bodies, moving)
@@ -75,7 +77,7 @@ def observe(
             + strut_energy(state.struts)
             + total(motor.stored for motor in state.motors)
         ],
-        "contact": [total(contact.stored for contact in contacts)],
+        "contact": [total(contact.stored for contact in contacts) + met],
         "power": list(power.values()),
         "momentum": list(momentum),
         "angular_momentum": list(angular),

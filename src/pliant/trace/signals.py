@@ -34,7 +34,7 @@ from pliant.scalar import Numbers, called, maximum, minimum
 from pliant.trace.formulas import NamedScalars
 from pliant.trace.inputs import TracedInputs
 from pliant.trace.joint_friction import JOINT_GRIPS, JointGrips, count_of_grips
-from pliant.trace.layout import PIECES, STOPS, ContactEntries, Flags, ParameterOwner, Pieces, Window, slices
+from pliant.trace.layout import PIECES, STOPS, ContactEntries, Flags, NearEntries, ParameterOwner, Pieces, Window, slices
 from pliant.trace.lowered_system import tables
 from pliant.trace.switches import Switches
 from pliant.trace.world import World
@@ -42,7 +42,7 @@ from pliant.trace.world import World
 
 def changing(system: System, tree: Tree) -> tuple[ParameterOwner, ...]:
     """The owners of the entries of p that change at events, except switches."""
-    return (Window(), Pieces(tables(system, tree)), ContactEntries(len(all_pairs(system))),
+    return (Window(), Pieces(tables(system, tree)), ContactEntries(len(all_pairs(system))), NearEntries(system.near_places),
             Flags(STOPS, len(damped_stops(system, tree))), JointGrips(count_of_grips(system)))  # fmt: skip
 
 

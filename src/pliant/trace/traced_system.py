@@ -30,6 +30,7 @@ from pliant.trace.layout import (
     BRISTLES,
     FOREVER,
     IMPULSES,
+    NEAR_IMPULSES,
     OWN,
     PENDING,
     PIECES,
@@ -45,6 +46,7 @@ from pliant.trace.layout import (
     ContactEntries,
     Flags,
     Layout,
+    NearEntries,
     ParameterOwner,
     Pieces,
     SeriesEntries,
@@ -76,6 +78,7 @@ class TracedSystem:
     breakpoints: tuple[float, ...]
     y0: NDArray[np.float64]
     pairs: tuple[PairSlots, ...]
+    near_pairs: tuple[PairSlots, ...]  # places for pairs of a group that are near, after all other pairs
     joints: tuple[JointSlots, ...]  # joints with friction
     n_bristles: int
     near: float | None  # m, a gap whose crossing is an event of every pair
@@ -97,6 +100,11 @@ class TracedSystem:
     preparation: Preparation  # how constants follow from numbers
     parameter_values: Mapping[str, float]  # of the user's parameters, by name
     hold_at: tuple[NDArray[np.float64], ...] = ()  # coordinates beside the start for which the rows held were chosen
+
+    @property
+    def all_pairs(self) -> tuple[PairSlots, ...]:
+        """The pairs of the loop."""
+        return (*self.pairs, *self.near_pairs)
 
     @property
     def rhs(self) -> ca.Function:
@@ -148,6 +156,14 @@ class TracedSystem:
             States(PENDING, pending_labels(self.system)),
             States(WORKS, tuple(f"{WORK}{name}" for name in self.sources)),
             States(IMPULSES, tuple(f"{IMPULSE}{slots.pair.name}" for slots in self.pairs)),
+            States(
+                NEAR_IMPULSES,
+                tuple(
+                    f"{name} of near pair {k}"
+                    for k in range(len(self.near_pairs))
+                    for name in ("impulse", "normal work", "friction work")
+                ),
+            ),
         )
 
     @property
@@ -220,6 +236,7 @@ class TracedSystem:
         """The same functions for another System of the same structure."""
         ends = {pair.name: pair for pair in coordinate_pairs(lowered.system)}
         laws: dict[str, Pair] = {**lowered.system.contacts, **ends}
+        alike = [group.pair(0, 0) for group in lowered.system.groups.values()]  # a near pair has the laws of all
         other = replace(
             self,
             system=lowered.system,
@@ -228,6 +245,7 @@ class TracedSystem:
             breakpoints=lowered.breakpoints,
             y0=self._start(lowered),
             pairs=tuple(slots.of(laws[slots.pair.name]) for slots in self.pairs),
+            near_pairs=tuple(slots.of(alike[0]) for slots in self.near_pairs),
             near=lowered.near,
             t_start=lowered.t_start,
             hold_at=lowered.hold_at,
@@ -326,6 +344,7 @@ def owners_of(
         Window(),
         Pieces(lowered.signals),
         ContactEntries(pairs),
+        NearEntries(lowered.system.near_places),
         Flags(STOPS, stops),
         JointGrips(grips // len(FREE)),
         Flags(SWITCHES, switches),

@@ -45,6 +45,7 @@ from pliant.dynamics.retraction import retract
 from pliant.dynamics.rotation import quaternion_rate
 from pliant.dynamics.tree import Node, RememberedTree, Tree, build_tree
 from pliant.errors import ModelError, SolveError
+from pliant.integrate.loop.group_kernels import CARRIED
 from pliant.model import check
 from pliant.model.beam import Beam
 from pliant.model.closure import Closure, FormulaClosure
@@ -53,6 +54,7 @@ from pliant.model.signal import Formula, Prescribed
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
 from pliant.results.table import OBSERVED
+from pliant.scalar import minimum
 from pliant.trace.apart import Pieces, solve_apart, taken_apart
 from pliant.trace.assembly import Assembly, assemble
 from pliant.trace.closures import Closures, Solved, blended, chosen, motion_power, push, springs
@@ -68,6 +70,7 @@ from pliant.trace.contacts import (
     speeds_apart,
 )
 from pliant.trace.events import Event, Watched, contact_events, cut_joint_events, model_events, pair_slots
+from pliant.trace.groups import TracedGroup, group_of
 from pliant.trace.holding import Holder, Rubber, Settled, margin, settle
 from pliant.trace.inputs import TracedInputs
 from pliant.trace.joint_friction import (
@@ -88,7 +91,7 @@ from pliant.trace.joint_friction import (
 from pliant.trace.joint_friction import (
     bristle_count as joint_bristle_count,
 )
-from pliant.trace.layout import CONTACTS, FOREVER, WINDOW
+from pliant.trace.layout import CONTACTS, FOREVER, NEAR, WINDOW
 from pliant.trace.looking import frames_read
 from pliant.trace.lowered_system import LoweredSystem, signals_of
 from pliant.trace.lowering import numbered
@@ -175,7 +178,7 @@ def start_of(
     if not any(closure.by == "multipliers" for closure in system.closures.values()):
         return Assembly(first, np.array(tree.start_rates), ()), ()
     with nothing_collected():
-        assembling = Trace(system, formulation, t_start=t_start, tree=tree, parameters=parameters)
+        assembling = Trace(system, formulation, t_start=t_start, tree=tree, parameters=parameters, near_pairs=True)
         assembling.start_q = first
         start = assembling.assemble(hold_at)
     return start, tuple(assembling.warnings)
@@ -189,7 +192,7 @@ def trace_lowered(lowered: LoweredSystem, cache: Path | None) -> TracedSystem:
         with inputs.checked(lowered.system):
             system, tree, near, _, _, scale, _, blend = numbered(lowered.root, numbers.leaf, parameters)
             start = replace(lowered.start, scale=scale, blend=blend)
-            made = Trace(system, lowered.formulation, near, lowered.t_start, tree, start, parameters, inputs)
+            made = Trace(system, lowered.formulation, near, lowered.t_start, tree, start, parameters, inputs, near_pairs=True)
             numbers.lift = made.lifted_number
             made.plain_system, made.plain_values = lowered.system, dict(lowered.parameters)
             return made.finish(lowered, numbers, cache)
@@ -220,11 +223,16 @@ class Trace(Signals):
         start: Assembly | None = None,
         parameters: Mapping[str, Scalar] | None = None,
         inputs: TracedInputs | None = None,
+        near_pairs: bool = False,
     ) -> None:
         """tree: the System's tree, if known. start: its independent rows of exact closures; without it, loops are assembled.
 
         parameters: the parameters that formulas read, by name; a missing one has its own value. inputs: those that are series.
+        near_pairs: whether the caller supplies what near pairs of a contact among shapes do.
         """
+        if system.groups and not near_pairs:
+            rule = "must be pairs, by points= and against=, outside of runs"
+            raise ModelError.of(f"contact {next(iter(system.groups))!r}", "among", rule, system.name)
         super().__init__(system, build_tree(system) if tree is None else tree, parameters, inputs)
         self.formulation, self.near, self.t_start = formulation, near, t_start
         self.known_start = start
@@ -260,7 +268,10 @@ class Trace(Signals):
         happenings = tuple(event for event, _, _ in events)
         pairs, joints = self._slots(happenings)
         observed = self._observed(efforts)
+        self.slope_column, slopes = self.tracer.symbols("slope", self.whole_column.numel())
+        self.slopes = slopes[: self.state_column.numel()]
         slope_column, limits = self._step_limits()
+        of_group = self._group_functions()
         functions = {
             "rhs": [*self.rates, *self.power.values(), *(one.force for one in self.contacts)],
             "observe": observed,
@@ -276,7 +287,7 @@ class Trace(Signals):
         functions |= self._functions_of_closures() | self._impact()
         timed = self._timed() + [g for _, g, _ in self._switches.events() if ca.depends_on(self.tracer.sx(g), self.t_column)]
         change_column, constraints, shifted = self._partition(self.closures)
-        for outputs in (*functions.values(), limits, timed, constraints, shifted):
+        for outputs in (*functions.values(), limits, timed, constraints, shifted, *(outputs for _, outputs in of_group.values())):
             for x in outputs:
                 self.tracer.node_of(x)  # also registers a number that is itself an output
         self.constants = self.tracer.numbers
@@ -285,6 +296,7 @@ class Trace(Signals):
         made = {name: self._function(name, outputs) for name, outputs in functions.items()}
         if limits:
             made["step_limit"] = self._function("step_limit", limits, slope_column)
+        made |= {name: self._function_over(name, column, outputs) for name, (column, outputs) in of_group.items()}
         grips, flags = self._width(JOINT_GRIPS), len(self._switches.columns)
         traced = TracedSystem(
             system=lowered.system,
@@ -295,10 +307,11 @@ class Trace(Signals):
             sources=tuple(self.power),
             dissipative=self.applied.dissipative,
             drives=drives,
-            events=happenings,
+            events=(*happenings, *(() if self.group is None else self.group.events(len(pairs)))),
             breakpoints=lowered.breakpoints,
             y0=np.zeros(self.whole_column.numel()),
             pairs=pairs,
+            near_pairs=self._near_slots(len(happenings)),
             joints=joints,
             n_bristles=sum(column.numel() for column in self.bristle_columns),
             near=self.near,
@@ -334,6 +347,8 @@ class Trace(Signals):
         self.bodies, self.moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
         self.applied = self.acting({label: self.p[k] for label, k in self.stops.items()})
         bristles, self.contacts = self._contact_forces(self.applied)
+        if self.group is not None:
+            self.group.push(self.applied)
         joint_bristles, self.rubbing = self._rub(self.applied)
         self.bristle_columns = (bristles, joint_bristles)
         self.pieces = self._pieces()
@@ -402,13 +417,21 @@ class Trace(Signals):
         assert pair.wear is not None
         return pair.wear.rate(contact.force, contact.kinematics.speed)
 
+    @cached_property
+    def group(self) -> TracedGroup | None:
+        """The shapes of which any two may touch, at the traced state."""
+        group = group_of(self.system)
+        known = (self.tree, self.tracer, self.q, self.v, self.bodies, self.moving)
+        return None if group is None else TracedGroup(group, *known, lambda vector: self._rates_of(vector, self.rates))
+
     def _solve_friction(self) -> None:
         self.rubbers = self._rubbers(self.rubbing, self.forward, self.applied.outer, self.closures)
         self.friction = self._hold(self.contacts, self.rubbing, self.rubbers, self.rates)
 
     def _complete_columns(self) -> None:
         """Add works and impulses to y, and the flags of switches to p."""
-        carried_column, _ = self.tracer.symbols("carried", len(self.power) + len(self.contacts))
+        count = len(self.power) + len(self.contacts) + CARRIED * self.system.near_places
+        carried_column, _ = self.tracer.symbols("carried", count)
         self.p_column = ca.vertcat(self.p_column, *self._switches.columns, self.given_inputs.column)
         self.whole_column = ca.vertcat(self.state_column, carried_column)
 
@@ -416,8 +439,9 @@ class Trace(Signals):
         contacts, rubbing, friction = self.contacts, self.rubbing, self.friction
         growing = self._rates_of([-c.kinematics.closing if is_impulsive(c.kinematics) else c.raw for c in contacts], self.rates)
         formula = partial(self._formula, t=self.t)
-        events = model_events(self.system, self.tree, self.q, self.v, formula, self.stops)
-        events += cut_joint_events(self.cut_joint_states, self.stops)
+        flags = {label: (index, self.p[index]) for label, index in self.stops.items()}
+        events = model_events(self.system, self.tree, self.q, self.v, formula, flags)
+        events += cut_joint_events(self.cut_joint_states, flags)
         events += self._switches.events()
         events += joint_events(rubbing, friction, joint_margins(rubbing, friction, len(self._holders(contacts))))
         events += reversals(rubbing, self.rubbers)
@@ -431,12 +455,20 @@ class Trace(Signals):
         of_joints = first + self.bristle_columns[0].numel()
         return pairs, joint_slots(self.rubbing, events, self.places[JOINT_GRIPS].start, of_joints)
 
+    def _near_slots(self, n_events: int) -> tuple[PairSlots, ...]:
+        """The places for near pairs of the group; n_events: of all others."""
+        if self.group is None:
+            return ()
+        carried = self.whole_column.numel() - CARRIED * self.group.group.places
+        return self.group.slots(self.places[NEAR].start + 1, carried, n_events)
+
     def _observed(self, efforts: Sequence[Scalar]) -> list[Scalar]:
         state = TracedState(self.system, self.tree, self.q, self.v, self.bodies, self.moving, self.cut_joint_states,
                             self.applied.struts, self.motors)  # fmt: skip
+        met = 0.0 if self.group is None else self.group.stored
         readings = [self.reading(channel, f"sensor {channel!r}") for channel in self.system.channels]
         observed = observe(state, self.forward.accelerations, self.power, efforts, self.contacts, self.multipliers, self.closures,
-                           observed_friction(self.rubbing, self.friction), self.inboard, readings)  # fmt: skip
+                           observed_friction(self.rubbing, self.friction), self.inboard, readings, met)  # fmt: skip
         return [x for name in OBSERVED for x in observed[name]] + self._moved()
 
     def _settled(self) -> list[Scalar]:
@@ -449,9 +481,25 @@ class Trace(Signals):
 
     def _step_limits(self) -> tuple[ca.SX, list[Scalar]]:
         """As a function of the state and its derivative, which a step evaluates first anyway; the column of the derivative."""
-        column, slopes = self.tracer.symbols("slope", self.whole_column.numel())
-        limit = self._step_limit([one.kinematics for one in self.contacts], slopes[: self.state_column.numel()])
+        column, slopes = self.slope_column, self.slopes
+        limit = self._step_limit([one.kinematics for one in self.contacts], slopes)
+        if self.group is not None:
+            turned = self.group.longest_turn(self._rates_of([x for omega in self.group.turns for x in omega], slopes))
+            limit = turned if limit is None else limit if turned is None else minimum(limit, turned)
         return column, [] if limit is None else [limit]
+
+    def _group_functions(self) -> dict[str, tuple[ca.SX, list[Scalar]]]:
+        """Functions of a group's members and pairs, each with the column of its inputs."""
+        if self.group is None:
+            return {}
+        group, slopes = self.group, self.slopes
+        found = {
+            "members": (self.whole_column, group.rows()),
+            "member_rates": (ca.vertcat(self.whole_column, self.slope_column), self._rates_of(group.moving_parts, slopes)),
+        }
+        for kind in group.kinds:
+            found |= {f"meet_{kind}": group.meeting(kind), f"gap_to_{kind}": group.gap(kind), f"watch_{kind}": group.watching(kind)}
+        return found
 
     def _functions_of_closures(self) -> dict[str, list[Scalar]]:
         found = {}
@@ -795,7 +843,11 @@ class Trace(Signals):
 
     def _function(self, name: str, outputs: Sequence[Scalar], more: ca.SX | None = None) -> TracedFunction:
         """A function of (t, y, p); more: symbols that follow those of y."""
-        state = self.whole_column if more is None else ca.vertcat(self.whole_column, more)
+        more = self.group.column if more is None and self.group is not None else more
+        return self._function_over(name, self.whole_column if more is None else ca.vertcat(self.whole_column, more), outputs)
+
+    def _function_over(self, name: str, state: ca.SX, outputs: Sequence[Scalar]) -> TracedFunction:
+        """A function of (t, column, p)."""
         if self.held:
             outputs = self.tracer.substitute(outputs, self.unknown_column, self.tracer.column(self.held))
         first = self.places[CONTACTS].start

@@ -1,9 +1,16 @@
 """Experiments of a fit: their own inputs, starts, unknowns, weights and ends."""
 
+import concurrent.futures as futures
+import multiprocessing
+import os
+import signal
+import threading
+
 import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.study.derivatives.saltation import Walk
 from pliant.study.fit import differentiated_run
 
 GAIN, DRAG, NOISE = 1.7, 0.5, 1e-3
@@ -83,13 +90,13 @@ def test_a_report_says_what_experiments_had_for_themselves(tmp_path):
 
 
 def test_derivatives_are_computed_only_for_what_an_experiment_has(monkeypatch):
-    asked, real = [], differentiated_run.sensitivities
+    asked, real = [], differentiated_run.recorded_run
 
     def noted(system, t_end, **options):
         asked.append((options["parameters"], options["starts"], options["rates"]))
         return real(system, t_end, **options)
 
-    monkeypatch.setattr(differentiated_run, "sensitivities", noted)
+    monkeypatch.setattr(differentiated_run, "recorded_run", noted)
     experiments = [pl.Experiment(measured(k, series_of(k)), inputs={"u": series_of(k)}, name=str(k),
                                  starts={NAMES[1]: pl.Unknown(0.0)} if k else {}) for k in range(2)]  # fmt: skip
     pl.fit(cart(), experiments, ["gain"], max_runs=2)
@@ -137,13 +144,55 @@ def test_weights_of_an_experiment_replace_those_of_the_fit():
         assert fit.values["gain"] == pytest.approx(gain, rel=1e-4)
 
 
-def test_side_by_side_gives_what_one_after_the_other_gives(monkeypatch):
-    experiments = [pl.Experiment(measured(k, series_of(k)), inputs={"u": series_of(k)}) for k in range(4)]
-    fits = []
-    for count in (1, 4):
-        monkeypatch.setattr("os.cpu_count", lambda count=count: count)
-        fits.append(pl.fit(cart(), experiments, ["gain", "drag"]))
-    assert fits[0].values == fits[1].values and fits[0].runs == fits[1].runs
+def noted_fit(executor=None, **options):
+    experiments = [pl.Experiment(measured(k, series_of(k)), inputs={"u": series_of(k)}, name=f"push {k}") for k in range(4)]
+    return pl.fit(cart(), experiments, ["gain", "drag"], executor=executor, **options)
+
+
+def spawned(workers=2):
+    return futures.ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
+
+
+def test_every_executor_gives_the_same_values(monkeypatch):
+    monkeypatch.setattr("pliant.study.fit.experiment_runs.processors", lambda: 1)
+    here = noted_fit()
+    with futures.ThreadPoolExecutor(4) as threads, spawned() as processes:
+        for executor in (threads, processes):
+            fit = noted_fit(executor)
+            assert fit.values == here.values and fit.runs == here.runs
+            assert np.array_equal(fit.covariance, here.covariance)
+            assert all(np.array_equal(a.result["q"], b.result["q"])
+                       for a, b in zip(fit.experiments, here.experiments, strict=True))  # fmt: skip
+
+
+def test_runs_are_differentiated_where_the_search_goes_on(monkeypatch):
+    walked, sums, walk = [], [], Walk.go
+    monkeypatch.setattr(Walk, "go", lambda self, times: (walked.append(1), walk(self, times)))
+    found = noted_fit(progress=lambda runs, squares: sums.append(squares), guess={"gain": 0.1, "drag": 60.0})
+    accepted = len(set(np.minimum.accumulate(sums)))
+    assert len(walked) == 4 * accepted < found.runs
+
+
+def test_an_error_in_another_process_names_its_experiment():
+    experiments = [pl.Experiment(measured(k, series_of(k)), inputs={"u": series_of(k)}, name=f"push {k}") for k in range(2)]
+    with spawned() as pool, pytest.raises(pl.SolveError, match=r"the initial values failed: push 0: the run with gain .* stopped"):
+        pl.fit(cart(), experiments, ["gain"], max_steps=1, guess={"drag": DRAG}, executor=pool)
+
+
+def test_a_worker_that_died_is_replaced():
+    series = series_of(0)
+    experiments = [pl.Experiment(measured(k, series), inputs={"u": series}, name=f"push {k}") for k in range(2)]
+    with spawned(1) as pool:
+        pool.submit(os.getpid).result()
+        os.kill(pool.submit(os.getpid).result(), signal.SIGKILL)
+        fit = pl.fit(cart(), experiments, ["gain"], guess={"drag": DRAG}, executor=pool)
+    assert fit.values["gain"] == pytest.approx(GAIN, rel=1e-2)
+
+
+def test_what_no_process_could_read_is_refused_before_any_run():
+    experiment = pl.Experiment(measured(0, series_of(0)), inputs={"u": series_of(0)})
+    with spawned(1) as pool, pytest.raises(pl.ModelError, match="fit: objects sent to other processes must be importable there"):
+        pl.fit(cart(), experiment, ["gain"], guess={"drag": DRAG}, executor=pool, phase=threading.Lock().__enter__)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import json
 import runpy
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -350,6 +351,9 @@ def test_the_command_writes_report_picture_and_runs(tmp_path):
     assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["camera_fit.csv", "camera_fit.nc", "fit.json", "fit.png"]
     report = json.loads((tmp_path / "out" / "fit.json").read_text())
     assert report["values"]["stiff"] == pytest.approx(30.0, rel=1e-2)
+    copied = str(shutil.copy(tmp_path / "camera.csv", tmp_path / "again.csv"))
+    both = [CliRunner().invoke(app, [*command, "--data", copied, "--json", *more]) for more in ([], ["--workers", "2"])]
+    assert both[0].exit_code == 0 and both[0].output == both[1].output
     printed = CliRunner().invoke(app, [*command])
     assert "to run with these values: pliant run" in printed.output and "95 % confidence" in printed.output
     wrong = CliRunner().invoke(app, [*command[:-1], "stif"])

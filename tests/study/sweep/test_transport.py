@@ -76,6 +76,6 @@ def test_a_system_that_reads_otherwise_as_a_file_goes_as_a_pickle(monkeypatch):
 
 def test_what_another_process_cannot_read_is_said():
     with pytest.raises(
-        TravelError, match=r"must be importable in the processes that compute cases, with the same packages \(ModuleNotFoundError"
+        TravelError, match=r"must be importable in the processes that compute, with the same packages \(ModuleNotFoundError"
     ):
         unpack(b"cnot_a_module_at_all\nthing\n.")

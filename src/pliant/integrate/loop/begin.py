@@ -12,6 +12,7 @@ from pliant.codegen.loop_language import floats, ints
 from pliant.integrate.loop.grips import begin_grip, watch_grip
 from pliant.integrate.loop.impacts import strike
 from pliant.integrate.loop.kernels import call_kernel, stage
+from pliant.integrate.loop.near_pairs import list_near, look_at_members, rest_free_places
 from pliant.integrate.loop.pairs import observe_contacts, of_pair, pair_place
 from pliant.integrate.loop.phases import choose_kernels, close, is_impulsive, round_off_of_gap, set_flag, set_precision, watch
 from pliant.integrate.memory.run_record import CLOSED, ENTRY, GAP, GOES_ON, RENEWAL, SETTLING, THROWN, UNDAMPED
@@ -25,6 +26,9 @@ MOMENT = 1e-7  # s: interval over which the acceleration of a gap is measured
 def begin(run: Any) -> None:
     """Initialise events, flags and contacts at the present state; p has all contacts open and all flags cleared."""
     _settle(run)
+    if run.n_near > 0:
+        look_at_members(run, run.t, run.y)
+        list_near(run)
     if run.n_events > 0:
         _begin_events(run)
         _settle(run)  # sensors may measure the forces of contacts that are closed by now
@@ -50,6 +54,8 @@ def _begin_events(run: Any) -> None:
     _set_flags(run)
     if run.n_pairs > 0:
         _begin_contacts(run)
+    if run.n_near > 0:
+        rest_free_places(run)
     if run.n_joints > 0:
         _begin_joints(run)
     choose_kernels(run)

@@ -7,6 +7,7 @@ from typing import Any
 
 from pliant.codegen.loop_language import floats
 from pliant.integrate.loop.kernels import call_kernel, finite, put, stage
+from pliant.integrate.loop.near_pairs import longest_near_step
 
 SMALLEST_STEP = 1e-18  # s, shorter than the time scale of any mechanism; matters only near t = 0
 SMALLEST_STEP_ULPS = 16.0 * 2.0**-52  # fraction of t: stages of a shorter step would fall on the same t
@@ -96,6 +97,8 @@ def next_time(run: Any) -> float:
         t_new = float(run.t + (0.5 * rest if run.halves and 2.0 * run.h > rest else run.h))
     if run.n_knots > 0:
         t_new = min(t_new, _within_pieces(run))
+    if run.n_near > 0:
+        t_new = min(t_new, run.t + max(longest_near_step(run), 2.0 * smallest_step(run)))
     return min(t_new, run.t + _longest_step(run)) if run.step_limit != 0 else t_new
 
 

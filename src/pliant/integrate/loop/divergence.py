@@ -38,7 +38,7 @@ def diverges(run: Any, t_new: float) -> bool:
 
 def _read_ledger(run: Any, t: float, y: int, into: int) -> None:
     """The stored energies, then the works, at a state."""
-    call_kernel(run.observe, t, y, run.p, run.observed_try, run.work)
+    call_kernel(run.observe_row, t, y, run.p, run.observed_try, run.work)
     found, observed, state = floats(into, ENERGIES + run.n_added), floats(run.observed_try, run.n_observed), floats(y, run.n)
     for k in range(ENERGIES):
         found[k] = observed[run.at_energy + k]

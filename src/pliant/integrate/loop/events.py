@@ -11,7 +11,7 @@ import math
 from typing import Any
 
 from pliant.codegen.loop_language import flags, floats, ints
-from pliant.integrate.loop.family import hermite, interpolate, take_step
+from pliant.integrate.loop.family import hermite, interpolate, interpolate_read, take_step
 from pliant.integrate.loop.kernels import call_kernel, put, stage
 from pliant.integrate.memory.run_record import INTERIOR, MARKS, NOTES, RECORDS, SAMPLES, TURNS
 
@@ -71,6 +71,8 @@ def happened(run: Any, e: int, value: float) -> bool:
 
 def any_happened(run: Any, g: int) -> bool:
     values, watched = floats(g, run.n_events), ints(run.watched, run.n_watched)
+    if run.searched != EVERY:
+        return bool(happened(run, run.searched, values[run.searched]))
     for i in range(run.n_watched):  # noqa: SIM110  a generator has no place in compiled code
         if happened(run, watched[i], values[watched[i]]):
             return True
@@ -358,10 +360,10 @@ def _look_closer(run: Any, h: float, places: int) -> int:
     """Sample g on the dense output at all places inside the step, and between them; returns the new number of samples."""
     theta = floats(run.theta, SAMPLES)
     for i in range(1, places - 1):
-        interpolate(run, run.y_try, h, theta[i])
+        interpolate_read(run, run.y_try, h, theta[i])
         measure(run, run.t + theta[i] * h, run.y_try, sample(run, i))
     for x in BETWEEN:
-        interpolate(run, run.y_try, h, x)
+        interpolate_read(run, run.y_try, h, x)
         measure(run, run.t + x * h, run.y_try, run.g_try)
         _insert(run, places, x)
         places += 1
@@ -392,7 +394,7 @@ def _dip(run: Any, e: int, i: int, h: float) -> float:
         if abs(way) < CLOSE * (a + b):
             way = 0.1 * b if b > a else -0.1 * a
         at = x + way
-        interpolate(run, run.y_try, h, at)
+        interpolate_read(run, run.y_try, h, at)
         measure(run, run.t + at * h, run.y_try, run.g_try)
         g = floats(run.g_try, n)[e] * side
         if g <= 0.0:
@@ -479,7 +481,7 @@ def _try(run: Any, on_step: bool, x: float, h: float, t_new: float) -> bool:
         take_step(run, x, t_new)
         measure(run, min(run.t + x, t_new), run.y_new, run.g_try)
     else:
-        interpolate(run, run.y_try, h, x / h)
+        interpolate_read(run, run.y_try, h, x / h)
         measure(run, run.t + x, run.y_try, run.g_try)
     return any_happened(run, run.g_try)
 
@@ -585,8 +587,8 @@ def note_crossings(run: Any, h: float, t_new: float) -> None:
 def _note_event(run: Any, e: int, h: float, t_new: float, moved: bool) -> bool:
     """Note all crossings of one event. moved: whether y_new and the stages are not those of the full step; returns it updated."""
     n, noted, floor, side = run.n_events, 0, 0.0, ints(run.side, run.n_events)[e]
-    marks = flags(run.kind, n)[e] == MARKS
-    _sides_of_start(run)
+    marks, before = flags(run.kind, n)[e] == MARKS, ints(run.before, n)
+    before[e] = side
     if run.at_ends:
         if happened(run, e, floats(run.g_new, n)[e]):
             _note(run, e, t_new, run.y_new)
@@ -609,11 +611,11 @@ def _note_event(run: Any, e: int, h: float, t_new: float, moved: bool) -> bool:
                 if high > 0.0:
                     floor = _reached(run, low, high, t_new)
                     _note(run, e, min(run.t + floor, t_new), run.y_new)
-                    noted, side = noted + 1, -ints(run.before, n)[e]
-        take_sides(run, run.before, sample(run, i + 1))
+                    noted, side = noted + 1, -before[e]
+        before[e] = side_at(run, e, floats(sample(run, i + 1), n)[e], before[e])
     # At an end just beyond zero, round-off can hide a crossing from the steps that search for it, but the run continues there.
     if not marks and noted < NOTES and crosses(run, e, floats(run.g_new, n)[e], side):
-        ints(run.before, n)[e] = side
+        before[e] = side
         _note(run, e, t_new, run.y_kept)
     return moved
 

@@ -39,6 +39,13 @@ def error_norm(run: Any, h: float) -> float:
 
 
 def interpolate(run: Any, target: int, h: float, x: float) -> None:
+    run.n_dense = run.n_padded
+    _call(run.family, address_of_record(run), DENSE, target, h, x)
+
+
+def interpolate_read(run: Any, target: int, h: float, x: float) -> None:
+    """The same, of the components that kernels read at least: works and impulses of many contacts may be more than those."""
+    run.n_dense = min(run.n_read, run.n_padded)
     _call(run.family, address_of_record(run), DENSE, target, h, x)
 
 

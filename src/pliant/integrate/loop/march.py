@@ -31,6 +31,7 @@ from pliant.integrate.loop.family import attempt, error_norm, interpolate
 from pliant.integrate.loop.grips import settle_grips
 from pliant.integrate.loop.impacts import strike_at_event
 from pliant.integrate.loop.kernels import Loop, call_kernel, end_slope, finite, put, stage
+from pliant.integrate.loop.near_pairs import list_near, look_at_members, refresh_list, strayed
 from pliant.integrate.loop.noting import note, note_loads, note_peaks
 from pliant.integrate.loop.phases import act, next_piece, take_notes
 from pliant.integrate.loop.sampling import sample
@@ -40,6 +41,7 @@ from pliant.integrate.status import (
     AT_EVENT,
     AT_STOP,
     CAME_OPEN,
+    CROWDED,
     DIVERGED,
     FULL,
     GO_ON,
@@ -141,6 +143,9 @@ def _enter(run: Any) -> int:
     moved = starting or _differ(run.y, run.y_seen, run.n)
     otherwise = starting or run.restart != 0 or _differ(run.p, run.p_seen, run.n_parameters)
     afresh = moved or otherwise
+    if run.n_near > 0 and moved and not starting:
+        look_at_members(run, run.t, run.y)
+        list_near(run)
     if afresh:
         put(run.p_seen, run.p, run.n_parameters)
         call_kernel(run.rhs, run.t, run.y, run.p, stage(run, 0), run.work)
@@ -201,6 +206,8 @@ def _march(run: Any) -> int:
         if _all_saved(run):
             return PAUSED
         if run.waiting == 0:
+            if run.n_near > 0 and _crowded(run):
+                return CROWDED
             code = _try_step(run)
             if code == REFUSED:
                 continue
@@ -220,6 +227,15 @@ def _march(run: Any) -> int:
             forget_hits(run)
         if run.waiting_turn:
             return TURN
+
+
+def _crowded(run: Any) -> bool:
+    """Keep the list of near pairs; whether it has no room for all."""
+    refresh_list(run)
+    if run.listing:
+        run.listing = 0
+        list_watched(run, False)
+    return bool(run.crowded)
 
 
 def _all_saved(run: Any) -> bool:
@@ -249,6 +265,10 @@ def _try_step(run: Any) -> int:
         shrink(run, h, error)
         if 1.0 < error < math.inf:
             _end_at_corner(run, h, t_new)
+        return REFUSED
+    if run.n_near > 0 and strayed(run, t_new):
+        run.rejected += 1
+        run.shorter = 0.5 * h
         return REFUSED
     propose(run, h, error)
     turn = run.watching != 0 and wants_turn(run, h)
@@ -340,7 +360,7 @@ def _put_row(run: Any, t: float, y: int) -> None:
     floats(run.row_t, run.capacity)[run.n_rows] = t
     put(run.row_y + 8 * run.n * run.n_rows, y, run.n)
     if run.observe != 0 and run.bare == 0:
-        call_kernel(run.observe, t, y, run.p, run.row_observed + 8 * run.n_observed * run.n_rows, run.work)
+        call_kernel(run.observe_row, t, y, run.p, run.row_observed + 8 * run.n_row * run.n_rows, run.work)
     run.n_rows += 1
 
 
@@ -393,7 +413,7 @@ def _last_saved(run: Any, t_new: float) -> float:
 def _move(run: Any, t_new: float) -> None:
     if run.max_tape > 0:
         _note_step(run, t_new)
-    run.t = t_new
+    run.t, run.shorter = t_new, math.inf
     run.cannot_close = 0
     put(run.y, run.y_new, run.n)
     put(stage(run, 0), stage(run, run.stages), run.n)

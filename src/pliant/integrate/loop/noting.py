@@ -59,7 +59,7 @@ def _outdone(run: Any) -> bool:
 def note_loads(run: Any) -> None:
     """Update the largest magnitudes with the present state, unless rows hold the state alone."""
     if run.n_sizes > 0 and run.bare == 0:
-        call_kernel(run.observe, run.t, run.y, run.p, run.observed, run.work)
+        call_kernel(run.observe_row, run.t, run.y, run.p, run.observed, run.work)
         note_sizes(run, run.t)
 
 

@@ -14,6 +14,7 @@ from pliant.codegen.loop_language import flags, floats, ints
 from pliant.integrate.loop.event_log import log
 from pliant.integrate.loop.grips import close_grip, grip_happened, open_grip, settle_grips
 from pliant.integrate.loop.kernels import call_kernel, put
+from pliant.integrate.loop.near_pairs import members_of
 from pliant.integrate.loop.noting import note_sizes
 from pliant.integrate.loop.pairs import observe_contacts, of_pair, pair_number, pair_place, touch
 from pliant.integrate.memory.run_record import (
@@ -24,6 +25,7 @@ from pliant.integrate.memory.run_record import (
     BRISTLES,
     CHATTER,
     CLOSED,
+    CUTS,
     ENTRY,
     ENTRY_FLOOR,
     ENTRY_SPEED,
@@ -130,10 +132,10 @@ def _note_jumps(run: Any) -> bool:
         way = 1 if after[e] > 0.0 else -1
         if direction[e] != 0 and direction[e] != way:
             continue
-        if kind[e] > TURNS:
-            log(run, run.t, e, way)
-        else:
+        if kind[e] <= TURNS:
             hit[e], some = way, True
+        elif kind[e] != CUTS:
+            log(run, run.t, e, way)
     return some
 
 
@@ -304,7 +306,7 @@ def open_pair(run: Any, pair: int, speed: float) -> None:
     open_grip(run, pair)
     done = floats(run.finished + 8 * FINISHED * run.n_touches, FINISHED)
     held = math.isnan(record[LET_GO_TIME])
-    done[0], done[1], done[3] = pair, record[BEGIN], record[ENTRY_SPEED]
+    done[0], done[1], done[3] = members_of(run, pair), record[BEGIN], record[ENTRY_SPEED]
     done[2] = run.t if held else record[LET_GO_TIME]
     done[4] = speed if held else record[LET_GO_SPEED]
     done[5], done[6] = record[PEAK_FORCE], record[PEAK_TIME]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.integrate.loop.group_kernels import RATES, ROW
 from pliant.integrate.memory.run_record import (
     BLOCK,
     ENERGIES,
@@ -148,13 +149,20 @@ class Memory:
 
     def bind_observed(self, kernel: int, n_observed: int) -> None:
         """Bind the kernel whose outputs are saved with every row; contacts are judged by them too."""
-        self.set(observe=kernel, n_observed=n_observed, at_energy=-1)
+        self.set(observe=kernel, n_observed=n_observed, observe_row=kernel, n_row=n_observed, at_energy=-1)
         self.bind_alike(n_observed, np.float64, "observed", "observed_try", "doubt")
 
     def bind_sizes(self, places: NDArray[np.int64]) -> None:
         """Bind the observed vectors whose largest magnitude is kept."""
         self.set(n_sizes=len(places))
         self.bind(sizes=places, size_peaks=np.zeros((len(places), 2)))
+
+    def bind_group(self, places: int, carriers: NDArray[np.int64], balls: int) -> None:
+        """Bind the members of a group, by the body that carries each, and memory for the list of those that are near."""
+        self.set(n_near=places, n_balls=balls, n_members=carriers.size)
+        self.bind(carriers=carriers, sweep=np.arange(balls), found_pairs=np.zeros((places, 2), dtype=np.int64))
+        self.bind(member_rows=np.zeros((carriers.size, ROW)), member_slopes=np.zeros((balls, RATES)), listed=np.zeros((balls, 3)))
+        self.bind(first_of=np.zeros(balls, dtype=np.int64), chain=np.zeros(places, dtype=np.int64))
 
     def bind_updates(self, kernels: NDArray[np.int64], first: int, held: int, one_instant: float) -> None:
         """Bind the updates of sampled controllers: kernels, and the components of y that they write."""
@@ -191,9 +199,9 @@ class Memory:
         self.bind_alike(count, np.int64, "note_event", "note_direction")
 
     def bind_rows(self, plan: Floats, capacity: int) -> None:
-        n, n_observed = int(self.run["n"]), int(self.run["n_observed"])
+        n, n_row = int(self.run["n"]), int(self.run["n_row"])
         self.set(n_plan=plan.size, capacity=capacity)
-        self.bind(plan=plan, row_t=np.empty(capacity), row_y=np.empty((capacity, n)), row_observed=np.empty((capacity, n_observed)))
+        self.bind(plan=plan, row_t=np.empty(capacity), row_y=np.empty((capacity, n)), row_observed=np.empty((capacity, n_row)))
 
     def bind_tape(self, capacity: int) -> None:
         """Bind memory for steps on the tape before Python collects them; 0: none are recorded."""

@@ -23,9 +23,12 @@ class Observed:
     places: Mapping[str, int]  # at_gap, at_closing, at_force, at_friction, at_point, at_normal, at_energy, at_speeds, n_speeds
     sizes: Ints  # (vector, 2): first number and count of every vector whose largest magnitude is kept
     at_hand: float = 0.0  # J, energy at the start that scales errors of energy
+    row: tuple[int, int] | None = None  # the kernel of rows and their size, if the loop observes more than rows hold
 
     def bind(self, memory: Memory) -> None:
         memory.bind_observed(self.kernel, self.size)
+        if self.row is not None:
+            memory.set(observe_row=self.row[0], n_row=self.row[1])
         memory.bind_sizes(self.sizes)
         memory.set(**self.places, at_hand=self.at_hand)
 
@@ -56,6 +59,23 @@ class Phases:
         memory.bind_joints(self.joint_places)
         memory.bind_impacts(*self.impact)
         memory.set(near=self.near, near_rtol=self.near_rtol, far_rtol=self.far_rtol, events_closed=self.events_closed, judging=1)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Shapes of which any two may touch: their kernels, and what the list of near pairs begins with; bound after the pairs."""
+
+    members: int  # addresses
+    member_rates: int
+    first_place: int  # index in p
+    places: int
+    balls: int
+    carriers: Ints  # (member): its body
+    usual_width: float  # m
+
+    def bind(self, memory: Memory) -> None:
+        memory.bind_group(self.places, self.carriers, self.balls)
+        memory.set(members=self.members, member_rates=self.member_rates, first_place=self.first_place, usual_width=self.usual_width)
 
 
 @dataclass(frozen=True)

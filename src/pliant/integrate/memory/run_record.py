@@ -67,6 +67,7 @@ MOTION = {  # present state of the run; times in s
     "rejected_last": "i8",
     "not_finite": "i8",  # the last rejection was for nan or inf
     "extras_done": "i8",  # the dense stages of this step exist
+    "n_dense": "i8",  # components that are wanted of the dense output
     "last_taken": "f8",  # length of the step of y_new and the stages, while an event is located
     "starting": "i8",
     "entering": "i8",
@@ -178,6 +179,8 @@ _SETTINGS = {  # settings of the caller and of the method
     "events_closed": "i8",  # address
     "observe": "i8",  # address, 0: none; numbers that rows hold in addition to the state
     "n_observed": "i8",
+    "observe_row": "i8",  # address; the numbers of rows: the same, but for what the loop observes of near pairs
+    "n_row": "i8",
     "at_gap": "i8",  # index in the observed row of contact quantities: one or three numbers per pair
     "at_closing": "i8",
     "at_force": "i8",
@@ -436,7 +439,29 @@ _COURSE = {  # history that a run keeps; see `course`
     "largest_slopes": "i8",  # of every other component: the largest rate so far
     "size_peaks": "i8",  # (vector, 2): its largest magnitude, and the time, s
 }
+_GROUP = {  # a group of shapes that may all touch each other; see `near_pairs`
+    "n_near": "i8",  # places for near pairs: the last of all pairs
+    "first_place": "i8",  # index in p
+    "n_balls": "i8",
+    "n_members": "i8",  # balls, then planes
+    "members": "i8",  # address of a kernel: the rows of all members
+    "member_rates": "i8",  # address of a kernel: accelerations of balls, from the state and its derivative
+    "usual_width": "f8",  # m, of a list: gaps below it are near
+    "may_move": "f8",  # m, that balls may move from where they were listed
+    "shorter": "f8",  # s: a step that a ball left its list in, halved
+    "n_found": "i8",
+    "listing": "i8",  # the list was made anew, so that other events are watched
+    "crowded": "i8",  # more pairs touch than there are places for
+    "member_rows": "i8",  # (member, ROW) see `group_kernels`
+    "member_slopes": "i8",  # (ball, RATES)
+    "listed": "i8",  # (ball, 3) m, where it was when the list was made
+    "carriers": "i8",  # ints, (member): its body; members of one body never meet
+    "sweep": "i8",  # ints, (ball): balls in order along an axis
+    "found_pairs": "i8",  # ints, (found, 2)
+    "first_of": "i8",  # ints, (ball): a place where it is the first member, -1: none
+    "chain": "i8",  # ints, (place): the next place with the same first member
+}
 # Addresses of kernels, which another process has elsewhere; `events` is one of the next two.
 KERNELS = ("family", "rhs", "jacobian", "events_open", "events_closed", "observe", "step_limit", "project", "closures", "impact",
-           "settle", "constraints", "shift")  # fmt: skip
-RUN = np.dtype(list((MOTION | _SETTINGS | _ARRAYS | _COURSE).items()))
+           "settle", "constraints", "shift", "observe_row", "members", "member_rates")  # fmt: skip
+RUN = np.dtype(list((MOTION | _SETTINGS | _ARRAYS | _COURSE | _GROUP).items()))

@@ -177,8 +177,8 @@ def interpolate(run: Any, target: int, h: float, x: float) -> None:
 
 
 def _weigh(run: Any, target: int, h: float, n_k: int) -> None:
-    """target = y + h sum weights_j k_j, eight components at a time, with sums in registers."""
-    for block in range(0, 8 * run.n_padded, 8 * BLOCK):
+    """target = y + h sum weights_j k_j of as many components as are wanted, eight components at a time, with sums in registers."""
+    for block in range(0, 8 * run.n_dense, 8 * BLOCK):
         weigh_all(target + block, run.y + block, h, run.k + block, 8 * run.n_padded, run.weights, n_k)
 
 

@@ -43,7 +43,7 @@ def contact_forces(result: Result, zoom: int | str | None = HARDEST, *, ax: Any 
 
 
 def _touch(result: Result, zoom: int | str | None) -> ContactRecord | None:
-    touches = result.contacts
+    touches = [touch for touch in result.contacts if touch.pair in result.labels["pair"]]
     if zoom is None or (zoom == HARDEST and not touches):
         return None
     if zoom == HARDEST:

@@ -80,11 +80,15 @@ class Sensitivities:
 
     warnings: tuple[str, ...] = ()  # how derivatives were found, if they are not exact
 
-    def __init__(self, result: Result, walk: Walk, of: tuple[str, ...], rows: tuple[Floats, Floats]) -> None:
-        self.result = result
+    def __init__(self, walk: Walk, of: tuple[str, ...], rows: tuple[Floats, Floats]) -> None:
         self.names = walk.theta.names
         self.of = of
         self._walk, (self._row_times, self._row_states) = walk, rows
+
+    @cached_property
+    def result(self) -> Result:
+        """The run itself."""
+        return self._walk.run.result
 
     @property
     def ok(self) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,8 +21,9 @@ from pliant.results.result import Result
 from pliant.results.state import FinalState
 from pliant.results.table import QUANTITIES
 from pliant.run.given_inputs import with_inputs
-from pliant.run.mechanism import AnySystem, mechanism_of
-from pliant.run.prepare import Compiled
+from pliant.run.mechanism import AnySystem
+from pliant.run.observed import values_of
+from pliant.run.prepare import Compiled, runnable
 from pliant.run.save_times import Every
 from pliant.run.simulate import AUTO, Progress, Run, method_of, run_to_end, state_of, told
 from pliant.run.starts import AnyStart, split_starts, start_places
@@ -37,6 +39,7 @@ from pliant.study.derivatives.run_derivatives import Sensitivities
 
 if TYPE_CHECKING:
     from pliant.run.theta import ThetaPlan
+    from pliant.study.derivatives.saltation import Walk
 
 Floats = NDArray[np.float64]
 
@@ -77,10 +80,23 @@ def sensitivities(
     impulsive or controllers are sampled, all derivatives are differences of runs; if no exact derivative exists by some of theta
     only, those are. `warnings` says so, and by which.
     """
-    from pliant.run.theta import ThetaPlan, theta_of
-    from pliant.study.derivatives.saltation import Walk
+    return _recorded(**locals()).derivatives
 
-    system = system if isinstance(system, Compiled) else mechanism_of(system, "sensitivities")
+
+def recorded_run(system: AnySystem | Compiled, t_end: float, **options: Any) -> RecordedRun:
+    """The run of `sensitivities` with these arguments; its derivatives are computed when they are asked for."""
+    given = signature(sensitivities).bind(system, t_end, **options)
+    given.apply_defaults()
+    return _recorded(**given.arguments)
+
+
+def _recorded(
+    system: AnySystem | Compiled, t_end: float, parameters: Any, starts: Any, rates: Any, of: Any, values: Any, inputs: Any,
+    control: bool, rtol: float | None, start: AnyStart, **options: Any,
+) -> RecordedRun:  # fmt: skip
+    from pliant.run.theta import ThetaPlan
+
+    system = runnable(system, "sensitivities")
     if isinstance(parameters, Mapping):
         values = {**parameters, **check.mapping("sensitivities", "values", values)}
     given = {"parameters": tuple(parameters) if isinstance(parameters, Mapping) else parameters, "starts": starts, "rates": rates}
@@ -89,32 +105,66 @@ def sensitivities(
     owner = system.traced.original if isinstance(system, Compiled) else system
     if rtol is not None:
         rtol = check.positive("sensitivities", "rtol", rtol)
-        method = replace(method_of(method), rtol=rtol, atol=ATOL * rtol)  # type: ignore[type-var]  # all methods are dataclasses
-    if method_of(method).events_at_ends:
-        raise ModelError.of("sensitivities", "method", "must locate events, because their times have derivatives too", method)
-    inexact = without_exact_ones(owner)
-    options: dict[str, Any] = {"method": method, "t_start": t_start, "formulation": formulation, "progress": progress,
-                               "phase": phase, "max_steps": max_steps, "max_seconds": max_seconds, "cache": cache}  # fmt: skip
+        method: Any = method_of(options["method"])  # all methods are dataclasses
+        options["method"] = replace(method, rtol=rtol, atol=ATOL * rtol)
+    if method_of(options["method"]).events_at_ends:
+        rule = "must locate events, because their times have derivatives too"
+        raise ModelError.of("sensitivities", "method", rule, options["method"])
+    inexact, t_start, options = without_exact_ones(owner), options["t_start"], {**options, "start": start}
     values = with_inputs("sensitivities", system, values, inputs, _begin(start, t_start), t_end)
-    with told(progress, phase, t_start, t_end) as (tell, say):
-        options |= {"progress": tell, "phase": say}
-        run, result = run_to_end(system, t_end, save=save, start=start, parameters=values, tape=not inexact, **options)
-    options |= {"progress": None, "phase": phase}
-    stages = Stages(phase)
+    with told(options["progress"], options["phase"], t_start, t_end) as (tell, say):
+        run = run_to_end(system, t_end, parameters=values, tape=not inexact, **{**options, "progress": tell, "phase": say})
     plan.check(run.traced)
-    options |= {"save": result.time.tolist() if isinstance(save, str) else save, "start": start}
-    if inexact:
-        beside = _beside(owner, plan, range(len(plan.names)), run, options)
-        return DifferencedSensitivities(result, plan.names, wanted, beside, "; ".join(inexact))
-    theta = theta_of(owner, run.compiled, plan, run.stops[0], run.stops[-1], _given(run, start), stages)
-    tape = run.stepper.tape()
-    if not len(tape.times):
-        raise SolveError(f"sensitivities: the run did not take a single step: {result.message}")
-    walk = Walk(run, tape, theta, stages, control)
-    times, states = run.stepper.rows()
-    walk.go(asked_times(times, run, result))
-    exact = Sensitivities(result, walk, wanted, (times, states))
-    return PartlyDifferencedSensitivities(exact, _beside(owner, plan, walk.lost, run, options), walk.lost) if walk.lost else exact
+    return RecordedRun(run, owner, plan, wanted, control, inexact, options)
+
+
+@dataclass
+class RecordedRun:
+    """A run whose steps are recorded, so that it can be differentiated afterwards."""
+
+    run: Run
+    system: System
+    plan: ThetaPlan
+    of: tuple[str, ...]
+    control: bool
+    inexact: Sequence[str]  # what stands in the way of exact derivatives by anything
+    options: Mapping[str, Any]  # of the run
+
+    @property
+    def rows(self) -> tuple[Floats, dict[str, Floats]]:
+        """The times of the saved rows, and the quantities that are wanted."""
+        times, states, observed = self.run.rows()
+        return times, values_of(self.run.traced, times, states, observed, self.of)
+
+    @cached_property
+    def derivatives(self) -> Sensitivities:
+        if self.inexact:
+            beside = self._beside(range(len(self.plan.names)))
+            return DifferencedSensitivities(self.run.result, self.plan.names, self.of, beside, "; ".join(self.inexact))
+        walk, rows = self._walk()
+        exact = Sensitivities(walk, self.of, rows)
+        return PartlyDifferencedSensitivities(exact, self._beside(walk.lost), walk.lost) if walk.lost else exact
+
+    def _walk(self) -> tuple[Walk, tuple[Floats, Floats]]:
+        """The walk along the steps, and the saved rows: (times, states)."""
+        from pliant.run.theta import theta_of
+        from pliant.study.derivatives.saltation import Walk
+
+        run, stages = self.run, Stages(self.options["phase"])
+        given = _given(run, self.options["start"])
+        theta = theta_of(self.system, run.compiled, self.plan, run.stops[0], run.stops[-1], given, stages)
+        tape = run.stepper.tape()
+        if not len(tape.times):
+            raise SolveError(f"sensitivities: the run did not take a single step: {run.message}")
+        walk, (times, states) = Walk(run, tape, theta, stages, self.control), run.stepper.rows()
+        walk.go(asked_times(times, run))
+        return walk, (times, states)
+
+    def _beside(self, places: Iterable[int]) -> list[Around]:
+        """Runs beside this one, for each of these entries of theta."""
+        save = self.options["save"]
+        save = self.run.result.time.tolist() if isinstance(save, str) else save
+        return _beside(self.system, self.plan, places, self.run, {**self.options, "save": save, "progress": None})
 
 
 def _given(run: Run, start: AnyStart) -> slice | tuple[int, ...]:
@@ -136,13 +186,13 @@ def _beside(system: System, plan: ThetaPlan, places: Iterable[int], run: Run, op
     known, t_end = dict(traced.parameter_values), run.t_end
 
     def with_parameter(name: str, value: float) -> Result:
-        return run_to_end(system, t_end, parameters={**known, name: value}, **options)[1]
+        return run_to_end(system, t_end, parameters={**known, name: value}, **options).result
 
     def with_start(place: int, value: float) -> Result:
         y = run.y0.copy()
         y[place] = value
         start = FinalState(begin, y, {}, traced.labels_of_y, traced.t_start, begin)
-        return run_to_end(system, t_end, parameters=known, **{**options, "start": start})[1]
+        return run_to_end(system, t_end, parameters=known, **{**options, "start": start}).result
 
     every: list[Callable[[], Around]] = []
     for name in plan.parameters:
@@ -155,9 +205,9 @@ def _beside(system: System, plan: ThetaPlan, places: Iterable[int], run: Run, op
     return [every[k]() for k in places]
 
 
-def asked_times(rows: Floats, run: Run, result: Result) -> Floats:
+def asked_times(rows: Floats, run: Run) -> Floats:
     """The requested times: rows, events, peaks and ends of contacts, and the end of the run."""
-    contacts = [t for record in result.contacts for t in (record.peak_time, record.end)]
+    contacts = [t for record in run.contact_table() for t in (record.peak_time, record.end)]
     events = [event.t for event in run.stepper.logged()]
     end = run.stepper.tape().times[-1:, 1]
     every = np.concatenate([rows, end, np.array(contacts, dtype=np.float64), np.array(events, dtype=np.float64)])

@@ -11,24 +11,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import ModelError, SolveError
+from pliant.model.input_series import InputSeries
+from pliant.model.parameter import InputValue
 from pliant.model.system import System
 from pliant.results.contacts import NUMBERS, ContactRecord
 from pliant.results.ledger import HELD
 from pliant.results.result import Result
 from pliant.run.prepare import compile_system
-from pliant.run.simulate import simulate
+from pliant.run.simulate import Run, simulate
 from pliant.study.derivatives.differences import Around, around, jumps
 from pliant.study.derivatives.differentiated import Differentiated
 from pliant.study.derivatives.run_derivatives import Sensitivities
-from pliant.study.derivatives.sensitivities import sensitivities
+from pliant.study.derivatives.sensitivities import RecordedRun, recorded_run
 from pliant.study.fit.series import Series, SeriesNames
+from pliant.study.sweep.fingerprint import content_of, fingerprint
 
 Floats = NDArray[np.float64]
-REMEMBERED = 2  # number of runs: that of the present values, and the best one before
 
 
 class Runner:
-    """Runs one mechanism at given parameter values, with derivatives; the last runs are remembered."""
+    """Runs one mechanism at given parameter values; the last run, and the last one that was differentiated, are remembered."""
 
     def __init__(
         self, part: str, system: System, t_end: float, names: Sequence[str], fixed: Mapping[str, float], options: Mapping[str, Any],
@@ -39,7 +41,8 @@ class Runner:
             raise ModelError.of(part, "run", "must not set parameters; use guess={...} instead", "parameters")
         self.part, self.names, self.t_end = part, (*names, *starts, *(f"rate of {name}" for name in rates)), t_end
         self._theta = {"parameters": list(names), "starts": list(starts), "rates": list(rates)}
-        self._system, self._fixed, self._options = system, dict(fixed), dict(options)
+        self._system, self._options = system, dict(options)
+        self._fixed: dict[str, Any] = dict(fixed)
         self._quantities: tuple[str, ...] | None = None
         self._known: dict[tuple[float, ...], DifferentiatedRun] = {}
         self.count = 0  # runs so far
@@ -61,21 +64,48 @@ class Runner:
         return SeriesNames(compiled.traced.columns, compiled.drawing.units)
 
     def at(self, values: Mapping[str, float]) -> DifferentiatedRun:
+        """The run with these values; a run that stopped early raises an error."""
         key = tuple(values[name] for name in self.names)
         if key not in self._known:
-            while len(self._known) >= REMEMBERED:
-                del self._known[next(iter(self._known))]
-            self._known[key] = DifferentiatedRun(self, dict(values), self.differentiated(values))
+            self._known = {known: run for known, run in self._known.items() if run.is_differentiated}
+            self._known[key] = DifferentiatedRun(self, dict(values), self._recorded(values))
         return self._known[key]
 
-    def differentiated(self, values: Mapping[str, float]) -> Sensitivities:
-        """A run with derivatives; a run that stopped early raises an error."""
+    def remembers(self, values: Mapping[str, float]) -> bool:
+        return tuple(values[name] for name in self.names) in self._known
+
+    def content(self, values: Mapping[str, float]) -> str:
+        """The content of the System with these values, and of its inputs."""
+        inputs = {name: (one.times, one.values, one.between, one.corners) for name, one in self._inputs.items()}
+        return content_of(self.part, self._system, self.given(values)[0]) + fingerprint(self.part, "inputs", inputs)
+
+    @property
+    def _inputs(self) -> dict[str, InputSeries]:
+        return {name: value.series for name, value in self._fixed.items() if isinstance(value, InputValue)}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Records of steps stay where they were made; inputs are tied to the System again."""
+        return {**self.__dict__, "_known": {}, "_fixed": {**self._fixed, **self._inputs}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        series = {name: value for name, value in self._fixed.items() if isinstance(value, InputSeries)}
+        self._fixed |= {name: InputValue.of_parameter(self._system.parameters[name], one) for name, one in series.items()}
+
+    def _recorded(self, values: Mapping[str, float]) -> RecordedRun:
         self.count += 1
         parameters, start = self.given(values)
-        options = {**self._options, **self._theta, **start, "values": parameters, "of": self._quantities}
-        done = sensitivities(self._system, self.t_end, **options)
+        done = recorded_run(
+            self._system, self.t_end, **{**self._options, **self._theta, **start, "values": parameters, "of": self._quantities}
+        )
+        _require(done.run, values)
+        return done
+
+    def differentiated(self, run: DifferentiatedRun, recorded: RecordedRun) -> Sensitivities:
+        """The derivatives of a run, which from now on is the one that is remembered."""
+        done = recorded.derivatives
         self.count += done.n_runs - 1
-        _require(done.result, values)
+        self._known = {key: one for key, one in self._known.items() if one is run}
         return done
 
     @property
@@ -103,10 +133,10 @@ class Runner:
         return result
 
 
-def _require(result: Result, values: Mapping[str, float]) -> None:
-    if not result.ok:
+def _require(run: Run | Result, values: Mapping[str, float]) -> None:
+    if not run.ok:
         at = ", ".join(f"{name} = {value:.6g}" for name, value in values.items())
-        raise SolveError(f"the run with {at} stopped: {result.message}")
+        raise SolveError(f"the run with {at} stopped: {run.message}")
 
 
 @dataclass(frozen=True)
@@ -129,28 +159,49 @@ class DifferentiatedContact:
 
 
 class DifferentiatedRun:
-    """A run whose numbers carry their derivatives: the argument of an objective or a constraint."""
+    """A run whose numbers carry their derivatives, computed when they are first read: the argument of an objective."""
 
-    def __init__(self, runner: Runner, values: Mapping[str, float], done: Sensitivities) -> None:
-        self._runner, self._values, self._done = runner, values, done
+    def __init__(self, runner: Runner, values: Mapping[str, float], recorded: RecordedRun) -> None:
+        self._runner, self._values, self._recorded = runner, values, recorded
         self.values = values  # of the free parameters
+        self.is_differentiated = False
         self._differences: dict[str, Around] = {}
 
     @property
     def result(self) -> Result:
         """The run itself."""
-        return self._done.result
+        return self._recorded.run.result
+
+    @property
+    def message(self) -> str:
+        """How the run ended."""
+        return self._recorded.run.message
+
+    @property
+    def compiled_s(self) -> float:
+        """The computing time of the time loop, s."""
+        return self._recorded.run.stepper.statistics.wall_seconds
+
+    @cached_property
+    def _done(self) -> Sensitivities:
+        self.is_differentiated = True
+        return self._runner.differentiated(self, self._recorded)
+
+    @cached_property
+    def _rows(self) -> tuple[Floats, Mapping[str, Floats]]:
+        """The times of the rows, and the quantities in use."""
+        return self._recorded.rows
 
     @property
     def time(self) -> Floats:
         """Times of the rows, s."""
-        return self.result.time
+        return self._rows[0]
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """Where derivatives do not exist and were replaced by finite differences of runs, and where those jump."""
         lost = tuple(f"{lost}; differences of runs replace derivatives from there" for lost in map(str, self._done.undefined))
-        return (*self._done.warnings, *lost, *jumps(self._differences, self.result))
+        return (*self._done.warnings, *lost, *(jumps(self._differences, self.result) if self._differences else ()))
 
     @property
     def exact(self) -> bool:
@@ -235,9 +286,13 @@ class DifferentiatedRun:
 
     # ---- derivatives, and finite differences in their place
 
+    def value(self, series: Series) -> Floats:
+        """A column of a quantity over time."""
+        return _column(self._rows[1][series.quantity], series.place)
+
     def series(self, series: Series) -> Differentiated:
         """A column of a quantity over time, with its derivatives."""
-        value = _column(self.result.values[series.quantity], series.place)
+        value = self.value(series)
         slope = np.empty((value.size, len(self._runner.names)))
         known = self._known_rows
         if known:

@@ -15,6 +15,9 @@ from pliant.study.fit.free_parameters import FreeParameters
 from pliant.study.fit.losses import LOSSES
 from pliant.study.fit.multistart import minima_of
 from pliant.study.fit.search import Search
+from pliant.study.sweep.executors import start_processes
+
+NEEDED = "pliant.study.derivatives.saltation"  # with it everything comes in that runs and their derivatives need
 
 
 def fit(
@@ -32,6 +35,7 @@ def fit(
     seed: int = 0,
     progress: Callable[[int, float], object] | bool | None = None,
     max_runs: int = 200,
+    executor: Any = None,
     **run: Any,
 ) -> Fit:
     """Find the parameter values for which a run best matches measured data.
@@ -54,6 +58,8 @@ def fit(
     - starts: number of first values, spread over the bounds (Latin hypercube, by seed); `minima` holds where they ended.
     - progress: True shows a bar; a function is called with the number of runs and the sum of squares.
     - max_runs: largest number of runs of each experiment.
+    - executor: any object with the interface of concurrent.futures.Executor, in which experiments run side by side; processes are
+      faster than threads. Default: this process. The values are the same, bit for bit.
     - run: arguments of `simulate` by name: method, start, t_start, formulation, ...
 
     Returns values, covariance, confidence intervals, correlation, and which parameters the data do not determine, and why.
@@ -61,13 +67,17 @@ def fit(
     if "save" in run:
         raise ModelError.of(PART, "run", "must not contain save: rows are saved at the times of the data", run["save"])
     check.progress(PART, progress)
+    start_processes(executor, NEEDED)
     system = mechanism_of(system, PART)
     check.choice(PART, "loss", loss, tuple(LOSSES))
     starts = check.count(PART, "starts", starts)
     experiments = experiments_of(data)
     shared = FreeParameters.of(PART, system, parameters, bounds, guess, own=any(one.unknowns for one in experiments))
     compared, free = comparisons_of(system, experiments, of, weights, shared, run)
-    with counted(progress, "runs", max_runs) as tell, Search(compared, free, tell, max_runs, LOSSES[loss], noise) as search:
+    with (
+        counted(progress, "runs", max_runs) as tell,
+        Search(compared, free, tell, max_runs, LOSSES[loss], noise, executor) as search,
+    ):
         if starts == 1:
             return fitted(search, search.run_with_weights(free.start))
         best, minima = minima_of(search, starts, seed)

@@ -104,8 +104,7 @@ class _Walk:
         self._search, self._place = fit.search, fit.names.index(name)
         self._x = np.array([fit.values[one] for one in fit.names]) / fit.search.free.scales
         self._flat, self._covariance = fit.flat, fit.covariance
-        compared = fit.search.at(self._x)
-        residuals = np.concatenate([part.residuals for part in compared])
+        residuals = fit.search.residuals_at(self._x)
         self._least, loss = fit.search.loss.total(residuals), fit.search.loss
         ratio = fit.inflation[name]
         score = loss.score(residuals)
@@ -193,7 +192,7 @@ class _Walk:
         return np.asarray(self._x + (value - self.best) * column / (column[k] or 1.0) / scales)
 
     def _total(self, x: Floats) -> float:
-        return self._search.loss.total(np.concatenate([part.residuals for part in self._search.at(x)]))
+        return self._search.loss.total(self._search.residuals_at(x))
 
     def end(self, found: list[tuple[float, float]], sign: float) -> float:
         """Where the excess reaches the limit, its root being straight between points; infinite, or the bound, if it does not."""

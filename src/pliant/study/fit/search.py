@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
@@ -14,8 +11,8 @@ from numpy.typing import NDArray
 from pliant.errors import ModelError, SolveError
 from pliant.model.check import did_you_mean
 from pliant.study.fit.compared import Compared, groups_of
-from pliant.study.fit.differentiated_run import DifferentiatedRun
 from pliant.study.fit.experiment import Comparison
+from pliant.study.fit.experiment_runs import ROWS, SLOPES, WHOLE, Answer, ExperimentRuns
 from pliant.study.fit.free_parameters import FreeParameters
 from pliant.study.fit.losses import Loss, scatter
 from pliant.study.fit.noise import HIGHEST, Autoregression, GivenCovariance, autocovariances, autoregression, pieces_of
@@ -25,7 +22,6 @@ from pliant.study.fit.targets import Target, targets_of
 Floats = NDArray[np.float64]
 REFUSED = 1e3  # factor on the initial residuals, assigned to a failed run so that the search turns back
 ROUGHLY, CLOSELY = 1e-4, 1e-9  # relative changes of values, and of the sum of squares, at which a search ends
-WORTH_THREADS = 0.3  # share of compiled code in the time of all runs: with less, threads would wait for Python's lock
 CONVERGED = {  # by the status of scipy's search
     1: "no small change of the values lowers the sum of squares",
     2: "the sum of squares no longer decreases",
@@ -47,6 +43,7 @@ class Search:
         most: int,
         loss: Loss,
         noise: Any = "white",
+        executor: Any = None,
     ) -> None:
         self.comparisons, self.free, self.loss = tuple(comparisons), free, loss
         self._progress, self._most = progress, most
@@ -58,16 +55,21 @@ class Search:
         self._models: dict[str, Autoregression] = {}
         self._refused = 0.0
         self._settling: Settling | None = None  # of the search that is going on
-        self.runs, self.ok, self.message, self.warnings = 0, False, "", list[str]()
-        self._pool: ThreadPoolExecutor | None = None
+        self._least = np.inf  # the sum that is made small, where that search is
+        self.ok, self.message, self.warnings = False, "", list[str]()
+        self._experiments = ExperimentRuns(self.comparisons, free, executor)
 
     def __enter__(self) -> Self:
+        self._experiments.__enter__()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
-            self._pool = None
+    def __exit__(self, *trouble: object) -> None:
+        self._experiments.__exit__(*trouble)
+
+    @property
+    def runs(self) -> int:
+        """The number of runs so far."""
+        return self._experiments.count
 
     # ---- the search
 
@@ -77,7 +79,7 @@ class Search:
         held: places of values that stay as they are."""
         from scipy.optimize import least_squares
 
-        self._refused = 0.0
+        self._refused, self._least = 0.0, np.inf
         low, high = self.free.bounds
         inside = np.clip(start, low, high)
         first = self._residuals(inside)
@@ -133,8 +135,7 @@ class Search:
 
     def at(self, x: Floats) -> list[Compared]:
         """All data of the runs with these values."""
-        parts = zip(self.comparisons, self.targets, self._runs(x), strict=True)
-        return [self._compared(comparison, targets, run) for comparison, targets, run in parts]
+        return [self._compared(number, answer) for number, answer in enumerate(self._experiments.at(x, WHOLE))]
 
     def residuals_of(self, number: int, columns: Mapping[str, Floats]) -> Floats:
         """The residuals of one experiment from the columns of a run without derivatives."""
@@ -207,73 +208,86 @@ class Search:
 
     # ---- runs and what they leave
 
-    def _runs(self, x: Floats) -> list[DifferentiatedRun]:
-        """The runs of all experiments; side by side if compiled code, which needs no lock of Python, takes most of their time."""
-        each, began = map if self._pool is None else self._pool.map, perf_counter()
-        runs = list(each(lambda one: one.runner.at(one.values(self.free, x)), self.comparisons))
-        compiled = sum(run.result.stats["wall_s"] for run in runs)
-        threads = min(os.cpu_count() or 1, len(runs))
-        if self._pool is None and threads > 1 and compiled > WORTH_THREADS * (perf_counter() - began):
-            self._pool = ThreadPoolExecutor(threads)
-        self.runs = sum(comparison.runner.count for comparison in self.comparisons)
-        return runs
-
     def _residuals(self, x: Floats) -> Floats:
         try:
-            parts = self.at(x)
+            residuals = self.residuals_at(x)
+            if (total := self.loss.total(residuals)) < self._least:  # the search goes on from here, by its derivatives
+                self._experiments.at(x, SLOPES)
+                self._least = total
         except SolveError as trouble:
             if not self._refused:
                 raise SolveError(f"fit: the run with the initial values failed: {trouble}") from trouble
             sentence = f"a run during the search failed: {trouble}"
             self.warnings += [] if sentence in self.warnings else [sentence]
             return np.full(sum(int(np.sum(target.there)) * len(target.parts) for target in self._all), self._refused)
-        residuals = np.concatenate([part.residuals for part in parts])
         if self._progress is not None:
             self._progress(self.runs, float(residuals @ residuals))
         return residuals
 
-    def _slopes(self, x: Floats) -> Floats:
-        parts = self.at(x)
-        if self._settling is not None and self._settling.is_over([self.loss.counted(part.residuals) for part in parts]):
-            raise Settled(np.array(x))
-        for part in parts:
-            self.warnings += [sentence for sentence in part.warnings if sentence not in self.warnings]
-        return np.concatenate([part.slopes for part in parts]) * self.free.scales
+    def residuals_at(self, x: Floats) -> Floats:
+        """The residuals of all experiments, from runs without derivatives."""
+        return np.concatenate(self._parts(x, ROWS))
 
-    def _compared(self, comparison: Comparison, targets: Sequence[Target], run: DifferentiatedRun) -> Compared:
-        modelled = {column.column: run.series(column.series) for column in comparison.columns}
-        differences, residuals, slopes, squares, pieces, rows = {}, list[Floats](), list[Floats](), 0.0, {}, 0
+    def _parts(self, x: Floats, want: int) -> list[Floats]:
+        """The residuals of each experiment."""
+        return [
+            self.residuals_of(number, self._rows(number, answer)) for number, answer in enumerate(self._experiments.at(x, want))
+        ]
+
+    def _slopes(self, x: Floats) -> Floats:
+        answers = self._experiments.at(x, SLOPES)
+        if self._settling is not None and self._settling.is_over([self.loss.counted(part) for part in self._parts(x, SLOPES)]):
+            raise Settled(np.array(x))
+        for answer in answers:
+            self.warnings += [sentence for sentence in answer.warnings if sentence not in self.warnings]
+        return np.concatenate([self._slopes_of(number, answer) for number, answer in enumerate(answers)]) * self.free.scales
+
+    def _rows(self, number: int, answer: Answer) -> dict[str, Floats]:
+        """The columns of a run, which must be complete."""
+        comparison = self.comparisons[number]
+        if answer.time.shape != comparison.time.shape:
+            raise SolveError(f"the run ended before the data of {comparison.name}: {answer.message}")
+        return {column.column: answer.rows[column.series] for column in comparison.columns}
+
+    def _slopes_of(self, number: int, answer: Answer) -> Floats:
+        """Derivatives of the residuals of one experiment by all free values."""
+        comparison, rows, steep = self.comparisons[number], self._rows(number, answer), list[Floats]()
+        slopes = {column.column: answer.slopes[column.series] for column in comparison.columns}
+        for target in self.targets[number]:
+            names = [column.column for column in target.columns]
+            change = target.slopes([rows[name] for name in names], [slopes[name] for name in names])
+            weighted = self._weighted(comparison, target, change[target.there])
+            steep += [weighted[:, k] for k in range(weighted.shape[1])]
+        return comparison.spread(np.concatenate(steep), self.free)
+
+    def _compared(self, number: int, answer: Answer) -> Compared:
+        comparison, targets, run = self.comparisons[number], self.targets[number], self._rows(number, answer)
+        differences, squares, pieces, rows = {}, 0.0, {}, 0
         for target in targets:
-            numbers = [modelled[column.column] for column in target.columns]
-            if numbers[0].value.shape != comparison.time.shape:
-                raise SolveError(f"the run ended before the data of {comparison.name}: {run.result.message}")
-            values, there = [one.value for one in numbers], target.there
-            left, change = target.differences(values), target.slopes(values, [one.slope for one in numbers])
-            weighted, steep = (self._weighted(comparison, target, one[there]) for one in (left, change))
+            left, there = target.differences([run[column.column] for column in target.columns]), target.there
             squares += float(np.sum(self._weighted(comparison, target, target.size[there]) ** 2))
             own = self._pieces[id(target)]
             for k, name in enumerate(target.parts):
                 differences[name] = np.where(there, left[:, k], np.nan)
-                residuals.append(weighted[:, k])
-                slopes.append(steep[:, k])
                 pieces[name] = tuple(slice(rows + piece.start, rows + piece.stop) for piece in own)
-                rows += weighted.shape[0]
+                rows += int(np.sum(there))
+        assert answer.result is not None
         return Compared(
             name=comparison.name,
             time=comparison.time,
             measured={column.column: column.values for column in comparison.columns},
-            run={name: one.value for name, one in modelled.items()},
+            run=run,
             units={column.column: column.series.unit for column in comparison.columns}
             | {name: target.unit for target in targets for name in (target.name, *target.parts)},
             differences=differences,
-            residuals=np.concatenate(residuals),
+            residuals=self.residuals_of(number, run),
             size=squares**0.5,
-            slopes=comparison.spread(np.concatenate(slopes), self.free),
-            result=run.result,
-            warnings=run.warnings,
+            slopes=self._slopes_of(number, answer),
+            result=answer.result,
+            warnings=answer.warnings,
             pieces=pieces,
-            exact=run.exact,
-            values=run.values,
+            exact=answer.exact,
+            values=answer.values,
         )
 
     def _columns(self, name: str) -> Floats:

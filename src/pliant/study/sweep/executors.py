@@ -1,7 +1,7 @@
-"""Computes batches in threads here or in a given executor. If a worker is lost, its batch is tried again.
+"""Computes tasks in threads here or in a given executor. If a worker is lost, its task is tried again.
 
 A process pool that lost a worker takes no more work and does not say which task was lost. Another pool of the same kind replaces
-it, the sweep continues, and the tasks that were in progress are run again at the end, one case at a time. A case that loses its
+it, the others continue, and the tasks that were in progress are run again at the end, one item at a time. An item that loses its
 worker every time fails.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import concurrent.futures as futures
 import contextlib
+import importlib
 import multiprocessing
 import os
 import signal
@@ -18,67 +19,66 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 from pliant.errors import SolveError
-from pliant.study.sweep.job import Job, Record, Stopped, Stopping
-from pliant.study.sweep.over import Case
 from pliant.study.sweep.transport import TravelError, pack, unpack
+from pliant.study.sweep.work import Stopped, Stopping, Work
 
-MOST_ATTEMPTS = 3  # attempts at a case that loses its worker, each time alone
+MOST_ATTEMPTS = 3  # attempts at an item that loses its worker, each time alone
 POLL = 0.2  # s between checks of futures that cannot be waited for
 PARENT_POLL = 1.0  # s between a worker's checks that its parent is still alive
-Keys = tuple[str, ...]
-Done = Callable[[Keys, list[Record]], None]
+Keys = tuple[Any, ...]
+Done = Callable[[Keys, list[Any]], None]
 
 
 @dataclass(frozen=True)
 class Task:
-    """Cases that are computed together."""
+    """Items that are computed together, such as the cases of a batch."""
 
     keys: Keys
-    cases: tuple[Case, ...]
+    items: tuple[Any, ...]
 
 
-def compute_here(job: Job, cases: Sequence[Case], stopping: Stopping | None = None) -> list[Record]:
-    records = []
-    for case in cases:
+def compute_here(work: Work, items: Sequence[Any], stopping: Stopping | None = None) -> list[Any]:
+    outcomes = []
+    for item in items:
         if stopping is not None and stopping():
             raise Stopped
-        records.append(job.compute(case, stopping))
-    return records
+        outcomes.append(work.compute(item, stopping))
+    return outcomes
 
 
-def compute_packed(packed: bytes, cases: Sequence[Case]) -> list[Record]:
+def compute_packed(packed: bytes, items: Sequence[Any]) -> list[Any]:
     """Compute a task in another process."""
-    return compute_here(unpack(packed), cases)
+    return compute_here(unpack(packed), items)
 
 
-def compute_all(job: Job, tasks: Sequence[Task], executor: Any, done: Done) -> None:
+def compute_all(work: Work, tasks: Sequence[Task], executor: Any, done: Done) -> None:
     """Compute tasks, and pass on each result when it is done, in this thread."""
-    if not tasks:
-        return
-    with _Executing(job, tasks, executor) as executing:
-        for task in executing.together(done):
-            done(task.keys, [executing.alone(case) for case in task.cases])
+    if tasks:
+        with Executing(work, (tasks[0].items[0], tasks[-1].items[-1]), executor) as executing:
+            executing.compute(tasks, done)
 
 
-class _Executing:
-    """A job in progress on an executor. Threads share the job itself and can be stopped; other executors receive it as bytes."""
+class Executing:
+    """Work in progress on an executor. Threads share the work itself and can be stopped; other executors receive it as bytes."""
 
-    def __init__(self, job: Job, tasks: Sequence[Task], executor: Any) -> None:
-        self._tasks = tasks
+    def __init__(self, work: Work, some: Sequence[Any], executor: Any) -> None:
+        """some: items by which the work that arrives is compared with the work that was sent."""
+        self._lost = work.lost
+        self._part = work.part
         self._own = executor is None
         self._executor: Any = futures.ThreadPoolExecutor(processors()) if executor is None else executor
         self._stop = threading.Event()
         self._pending: dict[Any, Task] = {}
         self._last: BaseException = SolveError("no reason known")  # why a worker was lost
         if isinstance(self._executor, futures.ThreadPoolExecutor):
-            self._work: Callable[..., list[Record]] = partial(compute_here, job, stopping=self._stop.is_set)
+            self._work: Callable[..., list[Any]] = partial(compute_here, work, stopping=self._stop.is_set)
         else:
-            self._work = partial(compute_packed, pack(job, (tasks[0].cases[0], tasks[-1].cases[-1])))
+            self._work = partial(compute_packed, pack(work, some))
 
-    def __enter__(self) -> _Executing:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: Any, trouble: Any, trace: Any) -> None:
@@ -90,53 +90,68 @@ class _Executing:
         if self._own:
             close_pool(self._executor)
 
-    def together(self, done: Done) -> list[Task]:
+    @property
+    def workers(self) -> int:
+        """How many tasks it computes at the same time, as far as it says so."""
+        return int(getattr(self._executor, "_max_workers", processors()))
+
+    @property
+    def shares_memory(self) -> bool:
+        """Whether all workers see the same objects."""
+        return isinstance(self._executor, futures.ThreadPoolExecutor)
+
+    def compute(self, tasks: Sequence[Task], done: Done) -> None:
+        """Compute tasks, and pass on each result when it is done, in this thread."""
+        for task in self._together(tasks, done):
+            done(task.keys, [self._alone(item) for item in task.items])
+
+    def _together(self, tasks: Sequence[Task], done: Done) -> list[Task]:
         """Pass on finished results; returns the tasks that lost their worker."""
-        waiting, lost = deque(self._tasks), []
+        waiting, lost = deque(tasks), []
         most = _at_once(self._executor)
         while waiting or self._pending:
             while waiting and len(self._pending) < most:
                 self._submit(waiting.popleft())
             for future in self._ready():
                 task = self._pending.pop(future)
-                records = self._outcome(future)
-                if records is None:
+                outcomes = self._outcome(future)
+                if outcomes is None:
                     lost.append(task)
                 else:
-                    done(task.keys, records)
+                    done(task.keys, outcomes)
         return lost
 
-    def alone(self, case: Case) -> Record:
-        """Compute one case alone, so that a lost worker is due to it."""
+    def _alone(self, item: Any) -> Any:
+        """Compute one item alone, so that a lost worker is due to it."""
         for _ in range(MOST_ATTEMPTS):
-            future = self._submit(Task((), (case,)))
+            future = self._submit(Task((), (item,)))
             while not self._ready():
                 pass
             del self._pending[future]
-            records = self._outcome(future)
-            if records is not None:
-                return records[0]
-        return Record(False, f"it was tried {MOST_ATTEMPTS} times, and each time its worker was lost ({_reason(self._last)})")
+            outcomes = self._outcome(future)
+            if outcomes is not None:
+                return outcomes[0]
+        return self._lost(item, f"it was tried {MOST_ATTEMPTS} times, and each time its worker was lost ({_reason(self._last)})")
 
     def _submit(self, task: Task) -> Any:
         try:
-            future = self._executor.submit(self._work, list(task.cases))
+            future = self._executor.submit(self._work, list(task.items))
         except futures.BrokenExecutor as trouble:
             self._replace(trouble)
-            future = self._executor.submit(self._work, list(task.cases))
+            future = self._executor.submit(self._work, list(task.items))
         self._pending[future] = task
         return future
 
-    def _outcome(self, future: Any) -> list[Record] | None:
-        """The outcome of a task; None if the worker was lost. Errors that concern all cases are raised."""
+    def _outcome(self, future: Any) -> list[Any] | None:
+        """The outcomes of a task; None if the worker was lost. Errors that concern all items are raised."""
         try:
-            records: list[Record] = future.result()
+            outcomes: list[Any] = future.result()
         except (TravelError, Stopped):
             raise
-        except Exception as trouble:  # executors define their own exceptions; errors of a case itself are in its record
+        except Exception as trouble:  # executors define their own exceptions; the error of an item is its outcome
             self._last = trouble
             return None
-        return records
+        return outcomes
 
     def _ready(self) -> set[Any]:
         """Futures that are done; waits until there is one."""
@@ -152,7 +167,8 @@ class _Executing:
         """Replace a broken pool with one of the same kind; only process pools can be replaced."""
         broken = self._executor
         if not isinstance(broken, futures.ProcessPoolExecutor):
-            raise SolveError(f"sweep: executor {broken!r} takes no more work ({trouble}); stored cases are kept") from trouble
+            kept = "; stored cases are kept" if self._part == "sweep" else ""
+            raise SolveError(f"{self._part}: executor {broken!r} takes no more work ({trouble}){kept}") from trouble
         hidden = {
             "max_workers": "_max_workers",
             "mp_context": "_mp_context",
@@ -195,6 +211,18 @@ def process_pool(workers: int) -> Iterator[futures.ProcessPoolExecutor]:
         yield pool
     finally:
         close_pool(pool)
+
+
+def start_processes(executor: Any, module: str) -> None:
+    """Let the processes of a pool start and import what they need, which takes seconds, while this process prepares the work."""
+    if isinstance(executor, futures.ProcessPoolExecutor):
+        with contextlib.suppress(RuntimeError):  # a pool that takes no work says so when it is given some
+            for _ in range(int(getattr(executor, "_max_workers", 1))):
+                executor.submit(_import, module)
+
+
+def _import(module: str) -> None:
+    importlib.import_module(module)
 
 
 def close_pool(pool: Any) -> None:

@@ -22,6 +22,8 @@ import numpy as np
 
 from pliant.errors import ModelError
 from pliant.model.parameter import expression_of
+from pliant.model.resolve import checked_values, resolved
+from pliant.model.system import System
 from pliant.model.value_keys import ContentReading, UnknownContent
 from pliant.model.walk import field_names
 
@@ -38,6 +40,11 @@ def fingerprint(part: str, field: str, x: Any) -> str:
     except UnknownContent as trouble:
         rule = "must consist of numbers, strings, parts and Python functions, whose content can be identified"
         raise ModelError.of(part, field, rule, trouble.what) from None
+
+
+def content_of(part: str, system: System, parameters: Mapping[str, Any] | None) -> str:
+    """The fingerprint of a System with all numbers at their values."""
+    return fingerprint(part, "system", resolved(system, checked_values(system.parameters, parameters)))
 
 
 def short_hash(content: Any) -> str:

@@ -19,22 +19,18 @@ from pliant.results.result import Result
 from pliant.run.prepare import Compiled, compile_system
 from pliant.run.save_times import save_plan
 from pliant.run.simulate import AUTO, simulate
-from pliant.study.sweep.fingerprint import fingerprint, short_hash
+from pliant.study.sweep.fingerprint import content_of, fingerprint, short_hash
 from pliant.study.sweep.keep import Keep, Piece
 from pliant.study.sweep.over import Case, Over
 from pliant.study.sweep.subject import Mechanism, Subject
+from pliant.study.sweep.work import Stopped, Stopping
 from pliant.version import VERSION
 
 SETTINGS = ("t_end", "method", "save", "t_start", "formulation", "max_steps", "max_seconds", "cache")  # arguments of simulate
 Run = Mapping[str, Any] | Callable[..., Result]
-Stopping = Callable[[], bool]
 LOCKSTEP = "in lock-step"
 
 _COMPILING = threading.Lock()  # threads that need the same structure wait for the one that compiles it
-
-
-class Stopped(Exception):
-    """A case was abandoned because the sweep is being stopped."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +54,11 @@ class Job:
     keep: Keep
     of_run: frozenset[str] = frozenset()  # numbers of a case that are passed to `run` instead of the subject
     lockstep: bool = False  # cases run side by side, and differ from separate runs within the tolerance
+    part = "sweep"
+
+    @property
+    def title(self) -> str:
+        return self.subject.title
 
     def check(self, over: Over) -> None:
         """Raise an error for names and values that neither the subject nor `run` takes."""
@@ -98,6 +99,16 @@ class Job:
             return Record(False, str(trouble))
         except Exception as trouble:  # from a user-defined function
             return Record(False, f"{type(trouble).__name__}: {trouble}")
+
+    def lost(self, case: Case, why: str) -> Record:
+        return Record(False, why)
+
+    def content(self, case: Case) -> str:
+        """The content of the System of a case, with all numbers at their values."""
+        try:
+            return content_of("sweep", *self.mechanism(case))
+        except PliantError as trouble:
+            return str(trouble)
 
     def _record(self, result: Result) -> Record:
         if result.interrupted:

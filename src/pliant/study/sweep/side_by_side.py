@@ -115,7 +115,7 @@ class SideBySide:
         waiting, count = list[Task](), 0
         for task in tasks:
             waiting.append(task)
-            count += len(task.cases) * self._numbers(task.cases[0])
+            count += len(task.items) * self._numbers(task.items[0])
             if count >= MOST_NUMBERS:
                 self._together(waiting, done)
                 waiting, count = [], 0
@@ -130,7 +130,7 @@ class SideBySide:
         return 1 if setting is None else setting.numbers
 
     def _together(self, tasks: Sequence[Task], done: Done) -> None:
-        cases = [case for task in tasks for case in task.cases]
+        cases = [case for task in tasks for case in task.items]
         groups: dict[int, tuple[System, list[int]]] = {}
         for k, case in enumerate(cases):
             with contextlib.suppress(PliantError):  # the case's record will give the reason
@@ -143,8 +143,8 @@ class SideBySide:
         records |= self._one_by_one({k: case for k, case in enumerate(cases) if k not in records})
         first = 0
         for task in tasks:
-            done(task.keys, [records[k] for k in range(first, first + len(task.cases))])
-            first += len(task.cases)
+            done(task.keys, [records[k] for k in range(first, first + len(task.items))])
+            first += len(task.items)
 
     def _setting(self, system: System, case: Case) -> Setting | None:
         """The setting of a System; None if its cases must run individually."""

@@ -1,7 +1,7 @@
-"""Sends a job to another process: as bytes that are the same for every batch, and are unpacked once in each process.
+"""Sends work to another process: as bytes that are the same for every task, and are unpacked once in each process.
 
 Systems are sent as model files if they can be written as such, else as pickles that keep the links from numbers to parameters. The
-job that arrives is compared with the one that was sent before anything is computed.
+work that arrives is compared with what was sent before anything is computed.
 """
 
 from __future__ import annotations
@@ -9,69 +9,58 @@ from __future__ import annotations
 import hashlib
 import io
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pliant.errors import ModelError, PliantError
 from pliant.files import dump_model, loads_model
 from pliant.files.formula import ParsedFormula, parsed_again
 from pliant.model.parameter import TiedFloat
-from pliant.model.resolve import checked_values, resolved
 from pliant.model.system import System
-from pliant.study.sweep.fingerprint import fingerprint
-from pliant.study.sweep.job import Job
-from pliant.study.sweep.over import Case
+from pliant.study.sweep.work import Work
 
-_MOST_JOBS = 4  # jobs kept in a process
-_JOBS: dict[bytes, Job] = {}
+_MOST_WORKS = 4  # kept in a process
+_WORKS: dict[bytes, Work] = {}
 
 
 class TravelError(PliantError):
-    """A job cannot be sent to another process, or cannot be read there."""
+    """Work cannot be sent to another process, or cannot be read there."""
 
 
-def pack(job: Job, cases: tuple[Case, ...]) -> bytes:
-    """The job as bytes; an error if the job that arrives would build different Systems for these cases."""
+def pack(work: Work, items: Sequence[Any]) -> bytes:
+    """The work as bytes; an error if the work that arrives would build different Systems for these items."""
     for as_files in (True, False):
-        packed, arrived = _sent(job, as_files)
-        if all(_content(job, case) == _content(arrived, case) for case in cases):
+        packed, arrived = _sent(work, as_files)
+        if all(work.content(item) == arrived.content(item) for item in items):
             return packed
     rule = "must arrive in other processes as it was sent; give a function that builds the System instead"
-    raise ModelError.of("sweep", "system", rule, f"a System that differs from {job.subject.title!r}")
+    raise ModelError.of(work.part, "system", rule, f"a System that differs from {work.title!r}")
 
 
-def _sent(job: Job, as_files: bool) -> tuple[bytes, Job]:
+def _sent(work: Work, as_files: bool) -> tuple[bytes, Work]:
     buffer = io.BytesIO()
     try:
-        _pickler(as_files)(buffer, protocol=5).dump(job)
+        _pickler(as_files)(buffer, protocol=5).dump(work)
         return buffer.getvalue(), pickle.loads(buffer.getvalue())
     except Exception as trouble:  # user-defined classes may raise anything
         hint = "" if _has_cloudpickle() else "; or install cloudpickle, which can send any function"
         rule = "must be importable there: functions at the top level of a module, and no open files or running threads"
-        raise ModelError(f"sweep: objects sent to other processes {rule}{hint} ({type(trouble).__name__}: {trouble})") from trouble
+        said = f"{work.part}: objects sent to other processes {rule}{hint} ({type(trouble).__name__}: {trouble})"
+        raise ModelError(said) from trouble
 
 
-def unpack(packed: bytes) -> Job:
-    """The job of these bytes, unpacked once per process."""
+def unpack(packed: bytes) -> Work:
+    """The work of these bytes, unpacked once per process."""
     key = hashlib.sha256(packed).digest()
-    if key not in _JOBS:
-        while len(_JOBS) >= _MOST_JOBS:
-            _JOBS.pop(next(iter(_JOBS)))
+    if key not in _WORKS:
+        while len(_WORKS) >= _MOST_WORKS:
+            _WORKS.pop(next(iter(_WORKS)))
         try:
-            _JOBS[key] = pickle.loads(packed)
+            _WORKS[key] = pickle.loads(packed)
         except Exception as trouble:  # missing modules, other versions
-            rule = "must be importable in the processes that compute cases, with the same packages"
-            raise TravelError(f"sweep: functions and classes {rule} ({type(trouble).__name__}: {trouble})") from trouble
-    return _JOBS[key]
-
-
-def _content(job: Job, case: Case) -> str:
-    """The content of the System of a case, with all numbers at their values."""
-    try:
-        system, parameters = job.mechanism(case)
-        return fingerprint("sweep", "system", resolved(system, checked_values(system.parameters, parameters)))
-    except PliantError as trouble:
-        return str(trouble)
+            rule = "must be importable in the processes that compute, with the same packages"
+            raise TravelError(f"executor: functions and classes {rule} ({type(trouble).__name__}: {trouble})") from trouble
+    return _WORKS[key]
 
 
 def _pickler(as_files: bool) -> Callable[..., pickle.Pickler]:
