@@ -416,3 +416,17 @@ def test_fixed_steps_that_are_too_long_for_resting_contacts_are_told():
     system = dropped(pl.Impulsive(restitution=0.3), height=0.01)
     short, long = (pl.simulate(system, 0.5, method=pl.RK4(step)) for step in (2e-3, 1e-2))
     assert short.warnings == () and "too long for contact 'floor ball.root' to stick or rest" in long.warnings[0]
+
+
+@pytest.mark.parametrize("angle", [math.pi / 2, 1.57])
+def test_a_ball_on_a_capsule_across_its_plane(angle):
+    """cos(pi/2) is 6e-17 in numbers: slip out of the plane is not to be solved for, nor does a small tilt change the impact."""
+    system = pl.System("across", gravity=(0.0, -9.81))
+    ball = system.add("ball", pl.RigidBody(mass=1.0, inertia=0.004), joint=pl.Planar(position=(0.02, 1.0)))
+    bar = pl.Capsule(system.ground.turned(angle, "y"), length=0.5, radius=0.05)
+    system.contact(points=pl.Sphere(ball.root, 0.1), against=bar, normal=pl.Impulsive(restitution=0.5), friction=pl.Coulomb(mu=0.3),
+                   name="bar")  # fmt: skip
+    run = pl.simulate(system, 0.45)
+    slope, fall = 0.02 / 0.15, math.sqrt(2.0 * 9.81 * (1.0 - 0.15 * math.sqrt(1.0 - (0.02 / 0.15) ** 2)))
+    assert run.ok and run.ledger.relative_error_max < 1e-12
+    assert run.values["v"][-1][2] == pytest.approx(-fall * slope / (1.0 + 0.1**2 / 0.004) * 0.1 / 0.004, rel=2e-3)

@@ -58,8 +58,10 @@ SETTLED = 1e-14  # of the largest speed of approach: changes of speeds in a swee
 UNSETTLED = 1e-4
 CREATED = 1e-12  # of the energies exchanged in an impact: a gain that is round-off
 HALVINGS = 40  # of the interval of restitutions that create no energy
-TURNS_OF_SLIP = 200  # iterations for the direction of slip in two dimensions
+TRIALS = 100  # of the drag of a slip
+WIDER = 16.0  # in each trial, until the drag is between two of them
 SMALLEST = 1e-300
+FLAT = 1e-13  # of the squared trace of a tangential mobility: a smaller determinant is round-off
 STOPS = 2  # of a struck contact: nothing is faster than its floor, so that it comes to rest, whether it approaches or not, and
 # without friction, whose impulse would be as small
 HELD = 3  # of a struck contact: it has taken hold
@@ -200,8 +202,8 @@ def _solve_contact(run: Any, k: int, share: float, expands: bool, by_steps: bool
     nn = d[n * m + n]
     if not nn > SMALLEST:
         return 0.0  # nothing that can move
-    nx, xx = (d[n * m + x], d[x * m + x]) if planar else (0.0, 1.0)
-    ny, xy, yy = (d[n * m + y], d[x * m + y], d[y * m + y]) if spatial else (0.0, 0.0, 1.0)
+    nx, xx = (d[n * m + x], d[x * m + x]) if planar else (0.0, nn)
+    ny, xy, yy = (d[n * m + y], d[x * m + y], d[y * m + y]) if spatial else (0.0, 0.0, xx)
     old_n = own[n]
     old_x = own[x] if planar else 0.0
     old_y = own[y] if spatial else 0.0
@@ -237,21 +239,67 @@ def _solved(
     mu: float, nn: float, nx: float, ny: float, xx: float, xy: float, yy: float, free_n: float, free_x: float, free_y: float,
     least: float, wanted: float,
 ) -> tuple[float, float, float]:  # fmt: skip
-    """The impulse of a contact that would have the free speeds without it: the least one, or one that sticks, or one that slips."""
-    inverse = 1.0 / max(xx * yy - xy * xy, SMALLEST)
-    fx, fy = free_x + nx * least, free_y + ny * least
-    new_x, new_y = _within(-(yy * fx - xy * fy) * inverse, -(xx * fy - xy * fx) * inverse, mu * least)
-    if free_n + nn * least + nx * new_x + ny * new_y >= wanted:
-        return least, new_x, new_y
-    bx, by = (yy * nx - xy * ny) * inverse, (xx * ny - xy * nx) * inverse
-    gx, gy = (yy * free_x - xy * free_y) * inverse, (xx * free_y - xy * free_x) * inverse
-    new_n = (wanted - free_n + nx * gx + ny * gy) / max(nn - nx * bx - ny * by, SMALLEST)
-    new_x, new_y = -gx - bx * new_n, -gy - by * new_n
-    if new_n >= 0.0 and math.sqrt(new_x * new_x + new_y * new_y) <= mu * new_n:
+    """The impulse of a contact that would have the free speeds without it: the least one, or one that separates it as wanted."""
+    new_n, new_x, new_y = _rubbed(mu, nn, nx, ny, xx, xy, yy, free_n, free_x, free_y, least, wanted, True)
+    if free_n + nn * new_n + nx * new_x + ny * new_y >= wanted:
         return new_n, new_x, new_y
-    along_x, along_y = _slip(mu, nn, nx, ny, xx, xy, yy, free_n, free_x, free_y, wanted, new_x, new_y)
-    new_n = max((wanted - free_n) / max(nn - mu * (nx * along_x + ny * along_y), SMALLEST), 0.0)
-    return new_n, -mu * new_n * along_x, -mu * new_n * along_y
+    return _rubbed(mu, nn, nx, ny, xx, xy, yy, free_n, free_x, free_y, least, wanted, False)
+
+
+def _rubbed(
+    mu: float, nn: float, nx: float, ny: float, xx: float, xy: float, yy: float, free_n: float, free_x: float, free_y: float,
+    least: float, wanted: float, given: bool,
+) -> tuple[float, float, float]:  # fmt: skip
+    """The impulse that sticks, or one that slips: friction is mu L_n against the slip, L_t = -s / drag.
+
+    drag is found by false position, and halving where that is slow: |L_t| - mu L_n falls as it grows. given: L_n is the least one.
+    """
+    low, high, bracketed = 0.0, max(xx + yy, SMALLEST), False
+    n, x, y = _dragged(low, nn, nx, ny, xx, xy, yy, free_n, free_x, free_y, least, wanted, given)
+    above = math.sqrt(x * x + y * y) - mu * n
+    if not above > 0.0:
+        return n, x, y
+    close, below, most, drag = SETTLED * high, above, 0.0, high
+    for _ in range(TRIALS):
+        n, x, y = _dragged(drag, nn, nx, ny, xx, xy, yy, free_n, free_x, free_y, least, wanted, given)
+        most, width = max(mu * n, 0.0), high - low
+        excess = math.sqrt(x * x + y * y) - most
+        if excess > 0.0:
+            low, above = drag, excess
+        else:
+            high, below, bracketed = drag, excess, True
+        if not bracketed:
+            high = drag = WIDER * high
+        elif high - low <= close + SETTLED * high or abs(excess) <= SETTLED * most:
+            break
+        else:
+            drag = high + (high - low) * below / (above - below)
+            if high - low > 0.5 * width or not low < drag < high:
+                drag = 0.5 * (low + high)
+    size = max(math.sqrt(x * x + y * y), SMALLEST)
+    return n, x * most / size, y * most / size
+
+
+def _dragged(
+    drag: float, nn: float, nx: float, ny: float, xx: float, xy: float, yy: float, free_n: float, free_x: float, free_y: float,
+    least: float, wanted: float, given: bool,
+) -> tuple[float, float, float]:  # fmt: skip
+    """The impulse whose tangential part is the slip over -drag, 1/kg; with none, nothing slips."""
+    ixx, ixy, iyy = _inverse(xx + drag, xy, yy + drag)
+    bx, by = ixx * nx + ixy * ny, ixy * nx + iyy * ny
+    gx, gy = ixx * free_x + ixy * free_y, ixy * free_x + iyy * free_y
+    new_n = least
+    if not given:
+        new_n = max((wanted - free_n + nx * gx + ny * gy) / max(nn - nx * bx - ny * by, FLAT * nn), least)
+    return new_n, -gx - bx * new_n, -gy - by * new_n
+
+
+def _inverse(xx: float, xy: float, yy: float) -> tuple[float, float, float]:
+    """The inverse of a symmetric matrix; of one of rank one, of what it can move, as within the plane of a mechanism."""
+    det, trace = xx * yy - xy * xy, max(xx + yy, SMALLEST)
+    if det > FLAT * trace * trace:
+        return yy / det, -xy / det, xx / det
+    return xx / trace / trace, xy / trace / trace, yy / trace / trace
 
 
 def _restitution(run: Any, k: int, share: float, expands: bool, own: float) -> tuple[float, float]:
@@ -262,34 +310,6 @@ def _restitution(run: Any, k: int, share: float, expands: bool, own: float) -> t
         return (restitution * stored if own * stored > pair_number(run, k, ENTRY_FLOOR) else 0.0), 0.0
     approach = -floats(run.impact_out, run.n_knocks)[n]
     return 0.0, (restitution * approach if approach > pair_number(run, k, ENTRY_FLOOR) else 0.0)
-
-
-def _slip(
-    mu: float, nn: float, nx: float, ny: float, xx: float, xy: float, yy: float, free_n: float, free_x: float, free_y: float,
-    wanted: float, held_x: float, held_y: float,
-) -> tuple[float, float]:  # fmt: skip
-    """The direction in which a contact slips at the end, its friction being -mu L_n along it: a unit vector.
-
-    The first guess is against the impulse that sticking would need.
-    """
-    size = max(math.sqrt(held_x * held_x + held_y * held_y), SMALLEST)
-    along_x, along_y = -held_x / size, -held_y / size
-    for i in range(TURNS_OF_SLIP):
-        lever = nn - mu * (nx * along_x + ny * along_y)
-        normal = max((wanted - free_n) / lever, 0.0) if lever > SMALLEST else 0.0
-        slip_x = free_x + normal * (nx - mu * (xx * along_x + xy * along_y))
-        slip_y = free_y + normal * (ny - mu * (xy * along_x + yy * along_y))
-        speed = math.sqrt(slip_x * slip_x + slip_y * slip_y)
-        if not speed > SMALLEST:
-            break
-        slip_x, slip_y = slip_x / speed, slip_y / speed
-        if abs(slip_x - along_x) + abs(slip_y - along_y) < SETTLED:
-            break
-        weight = 1.0 if i < 2 else 0.5  # straight lines have two directions; in a plane the mean converges
-        along_x, along_y = along_x + weight * (slip_x - along_x), along_y + weight * (slip_y - along_y)
-        size = max(math.sqrt(along_x * along_x + along_y * along_y), SMALLEST)
-        along_x, along_y = along_x / size, along_y / size
-    return along_x, along_y
 
 
 def _exchange(run: Any) -> None:
