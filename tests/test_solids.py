@@ -143,6 +143,27 @@ def test_a_mesh_rests_on_twelve_corners_and_all_share_its_weight():
     assert [len(group) for group in pl.undetermined_forces(run)] == [sides]
 
 
+@pytest.mark.parametrize("shift", [0.0, 4e-4])
+@pytest.mark.parametrize("sides", [2, 3])
+def test_equal_boxes_that_stand_flush_hold_each_other(sides, shift):
+    """Corners on edges, to the last digit or nearly: each of two faces holds by its corners, so by twice as many as it has."""
+    down = (0.0, -9.81, 0.0)[:2] if sides == 2 else (0.0, 0.0, -9.81)
+    system, boxes, size = pl.System("flush", gravity=down), [], (0.1,) * sides
+    for k in range(2):
+        place = (shift * k, 0.05 + 0.1 * k) if sides == 2 else (shift * k, 0.0, 0.05 + 0.1 * k)
+        joint = (pl.Planar if sides == 2 else pl.Free)(position=place)
+        boxes.append(pl.Box(system.add(f"b{k}", pl.RigidBody.box(size, 1.0), joint=joint).root, size))
+    law, friction = pl.HuGuo(stiffness=1e7, restitution=0.3), pl.Coulomb(mu=0.5)
+    system.contact(points=boxes[0], against=pl.Plane(normal="yz"[sides - 2]), normal=law, friction=friction, name="floor")
+    system.contact(points=boxes[1], against=boxes[0], normal=law, friction=friction, name="stack")
+    run = pl.simulate(system, 0.4)
+    q, feet = run.values["q"][-1], 2 ** (sides - 1)
+    floor, between = ((weight / 1e7) ** (1.0 / 1.5) for weight in (2.0 * 9.81 / feet, 9.81 / (2.0 * feet)))
+    upper = q[3:5] if sides == 2 else q[7:10]
+    assert run.ok and run.ledger.relative_error_max < 1e-8
+    assert upper[-1] == pytest.approx(0.15 - floor - between, abs=2e-6) and upper[0] == pytest.approx(shift, abs=2e-6)
+
+
 def test_boxes_stand_on_boxes_in_a_plane():
     system = pl.System("wall", gravity=(0, -G))
     below = system.ground

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pliant.dynamics.algebra import Vec, add, dot, scale, sub
-from pliant.dynamics.crossing import edge_across_edge
+from pliant.dynamics.boxes import corner_on_box, edge_across_edge
 from pliant.dynamics.kinematics import Pose
 from pliant.dynamics.meeting import Touching, apart
 from pliant.dynamics.solid_pairs import (
@@ -101,7 +101,7 @@ PAIRS: dict[tuple[type, type], PairFunction] = {
     (Rim, Plane): rim_on_plane,
     (Point, Box): ball_on_box,
     (Sphere, Box): ball_on_box,
-    (Corner, Box): ball_on_box,
+    (Corner, Box): corner_on_box,
     (Crossing, Box): edge_across_edge,
     (End, Box): ball_on_box,
     (Point, Capsule): ball_on_line,

@@ -53,9 +53,13 @@ class Box:
     def corners(self) -> list[Vector]:
         """In the axes of the frame, m."""
         halves = [0.5 * side for side in self.size]
-        found = [tuple(sign * half for sign, half in zip(signs, halves, strict=True))
-                 for signs in product((-1.0, 1.0), repeat=len(halves))]  # fmt: skip
+        found = [tuple(sign * half for sign, half in zip(signs, halves, strict=True)) for signs in self.signs]
         return [(corner[0], corner[1], corner[2] if len(corner) == 3 else 0.0) for corner in found]
+
+    @property
+    def signs(self) -> list[tuple[float, ...]]:
+        """On which side of the middle each corner is, along each axis."""
+        return list(product((-1.0, 1.0), repeat=len(self.size)))
 
     def parts(self) -> list[Corner]:
         """What of it touches others."""

@@ -1,8 +1,9 @@
-"""Edges of two boxes that cross, inside and outside of each other, over any scalar.
+"""Two boxes, inside and outside of each other, over any scalar: corners in faces, and edges that cross.
 
 The gap is the largest of several distances. Each changes as fast as the bodies move along its normal at its point, so the force has
-a potential, also where another distance becomes the largest. The first is the signed distance between the lines of the edges. The
-others let the force fade before the edges cease to cross: of those one is positive where corners touch instead.
+a potential, also where another distance becomes the largest. Of a corner they are the distances from the planes of the faces. Of
+edges the first is the signed distance between their lines. The others let the force fade before the edges cease to cross: of those
+one is positive where corners touch instead.
 """
 
 from __future__ import annotations
@@ -15,11 +16,15 @@ from pliant.dynamics.algebra import Scalar, Vec, add, cross, dot, is_zero, scale
 from pliant.dynamics.kinematics import Pose
 from pliant.dynamics.meeting import Touching
 from pliant.model.contact import ContactPair
-from pliant.model.solids import Box, Crossing
-from pliant.scalar import absolute, maximum, sqrt, where
+from pliant.model.solids import Box, Corner, Crossing
+from pliant.scalar import absolute, maximum, minimum, sqrt, where
 
 PARALLEL = 1e-12  # squared sine of an angle: edges at smaller angles do not cross
 TIE = 1e-6  # rad: symmetric poses do not let round-off decide which of two edges is the nearer one
+# A face behind which the corner's own body lies is not where the corner came in, as the sides of a box on which an equal one stands;
+# it stands off by a margin, so that corners hold a body that stands flush.
+MARGIN = 0.02  # of half of the least thickness of a box
+LEANING = 0.1, 0.5  # sines of the angle by which an edge from the corner leads behind a face: no margin below, all of it above
 SPARED = 1e-6  # of the size of a box: edges cross if their ends are farther than this from the crossing
 
 
@@ -60,6 +65,27 @@ class Edge:
     def ends(self) -> tuple[Vec, Vec]:
         reach = scale(self.half, self.way)
         return sub(self.middle, reach), add(self.middle, reach)
+
+
+def corner_on_box(pair: ContactPair, first: Pose, second: Pose) -> Touching:
+    """A corner of a box in another one, or outside; the margins of its faces turn with the edges that begin at the corner."""
+    corner, against = pair.ball, pair.against
+    assert isinstance(corner, Corner) and isinstance(corner.of, Box) and isinstance(against, Box)
+    own, other = Solid.of(corner.of, first), Solid.of(against, second)
+    place = add(first.position, first.rotation.out(corner.offset))
+    ways = [scale(-sign, axis) for sign, axis in zip(corner.of.signs[corner.number], own.axes, strict=False)]
+    least, most = LEANING
+    steep, found = MARGIN * against.inner / (most - least), []
+    for axis, half in zip(other.axes, other.halves, strict=False):
+        height = dot(axis, sub(place, other.middle))
+        outward = scale(_sign(height), axis)
+        behind = _largest([Touching(-dot(outward, way), way, place) for way in ways])
+        leaning = minimum(maximum(behind.gap, least), most)
+        turns = where(behind.gap > least, where(behind.gap < most, steep, 0.0), 0.0)
+        found.append(
+            Touching(absolute(height) - half - steep * (leaning - least), outward, add(place, scale(turns, behind.normal)))
+        )
+    return _largest(found)
 
 
 def edge_across_edge(pair: ContactPair, first: Pose, second: Pose) -> Touching:
