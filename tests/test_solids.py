@@ -164,6 +164,15 @@ def test_equal_boxes_that_stand_flush_hold_each_other(sides, shift):
     assert upper[-1] == pytest.approx(0.15 - floor - between, abs=2e-6) and upper[0] == pytest.approx(shift, abs=2e-6)
 
 
+def test_a_corner_pressed_deep_into_a_box_is_said():
+    law = pl.HuGuo(stiffness=1e4, restitution=0.3)
+    system = pl.System("soft", gravity=(0, -G))
+    one = system.add("one", pl.RigidBody.box((0.1, 0.1), 1.0), joint=pl.Planar(position=(0.0, 0.11)))
+    system.contact(points=pl.Box(one.root, (0.1, 0.1)), against=pl.Box(system.ground, (0.3, 0.1)), normal=law, name="seat")
+    (said,) = [warning for warning in pl.simulate(system, 0.2).warnings if "deep, more than 0.01 of the least side" in warning]
+    assert "'seat one.root.corner" in said
+
+
 def test_boxes_stand_on_boxes_in_a_plane():
     system = pl.System("wall", gravity=(0, -G))
     below = system.ground

@@ -21,7 +21,7 @@ from pliant.scalar import absolute, maximum, minimum, sqrt, where
 
 PARALLEL = 1e-12  # squared sine of an angle: edges at smaller angles do not cross
 TIE = 1e-6  # rad: symmetric poses do not let round-off decide which of two edges is the nearer one
-# A face behind which the corner's own body lies is not where the corner came in, as the sides of a box on which an equal one stands;
+# A face behind which the corner's own body lies, as the sides of a box on which an equal one stands, is not where the corner is:
 # it stands off by a margin, so that corners hold a body that stands flush.
 MARGIN = 0.02  # of half of the least thickness of a box
 LEANING = 0.1, 0.5  # sines of the angle by which an edge from the corner leads behind a face: no margin below, all of it above

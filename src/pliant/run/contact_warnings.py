@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from pliant.dynamics.boxes import MARGIN
 from pliant.integrate.methods.method import RK4
 from pliant.model.contact import Bore, ContactPair, Pin, held_length, on_body
 from pliant.model.coordinate_pair import Pair
 from pliant.model.frame import GROUND, Frame
 from pliant.model.journal_law import JournalLaw
 from pliant.model.normal_law import FixedHuntCrossley, HysteresisLaw, Impulsive, PowerLaw
+from pliant.model.solids import Box, Corner
 from pliant.results.contacts import ContactRecord
 from pliant.run.evidence import Evidence, Floats
 
@@ -145,6 +147,23 @@ def journals(evidence: Evidence) -> Iterator[str]:
                 f"contact {pair.name!r} is pressed by {hardest.peak_force:.3g} N at t = {hardest.peak_time:.6g} s, but "
                 f"{type(law).__name__} is known up to {most:.3g} N only, {law.deepest:.3g} m deep; beyond it the run goes on along "
                 "a straight line"
+            )
+
+
+def soft_boxes(evidence: Evidence) -> Iterator[str]:
+    """Warn of corners pressed deeper into a box than the margin within which corners beside a face still count."""
+    for law, pairs in _by_law(_touched(evidence)).items():
+        if not isinstance(law, PowerLaw):
+            continue
+        into = [(_deepest(law, _hardest(evidence, pair)), float(pair.against.inner), pair.name) for pair in pairs
+                if isinstance(pair, ContactPair) and isinstance(pair.ball, Corner) and isinstance(pair.against, Box)]  # fmt: skip
+        if not into:
+            continue
+        depth, half, name = max(into, key=lambda one: one[0] / one[1])
+        if depth > MARGIN * half:
+            yield (
+                f"contact {name!r} is pressed about {depth:.3g} m deep, more than {0.5 * MARGIN:g} of the least side of the box; "
+                "where boxes stand flush on each other, corners so deep push out at the side: the stiffness is too low"
             )
 
 

@@ -26,7 +26,16 @@ from pliant.run.bending_warnings import (
     stretching,
     unyielding,
 )
-from pliant.run.contact_warnings import bearings, deep_start, impulses, indentation, journals, let_go_by_steps, restitution
+from pliant.run.contact_warnings import (
+    bearings,
+    deep_start,
+    impulses,
+    indentation,
+    journals,
+    let_go_by_steps,
+    restitution,
+    soft_boxes,
+)
 from pliant.run.evidence import Evidence, LastingState, Rows
 from pliant.run.joint_warnings import shared_loads, unloaded
 from pliant.run.number_warnings import idle_controllers, unusual, unusual_numbers
@@ -83,6 +92,7 @@ WARNINGS: tuple[Warning, ...] = (
     let_go_by_steps,
     indentation,
     journals,
+    soft_boxes,
     bearings,
     along_beams,
     shared_loads,
