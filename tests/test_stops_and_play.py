@@ -416,3 +416,13 @@ def test_the_ledger_has_no_friction_of_pairs_without_a_friction_law(mixed, tmp_p
         system.contact(points=ball.root, against=floor, name=name, normal=pl.Hertz(stiffness=1e7), friction=friction)
     flight = pl.simulate(system, 0.1)
     assert set(flight.ledger.work) == {"slick slick.root normal", "rough rough.root normal", "rough rough.root friction"}
+
+
+def test_a_dashpot_that_only_just_touches_does_not_cut_every_step():
+    """The ball turns round a point that its surface touches, up to round-off, all the time."""
+    system = pl.System("grazing", gravity=(0, -9.81))
+    arm = system.add("arm", pl.RigidBody(mass=1.0, inertia=0.01, com=(0.15, 0.0), tip=(0.3, 0.0)), joint=pl.Revolute(rate=2.0))
+    law = pl.Linear(stiffness=1e6, restitution=0.5, mass=1.0)
+    system.contact(points=pl.Sphere(arm.tip, 0.3), against=pl.Point(system.ground), normal=law)
+    run = pl.simulate(system, 1.0)
+    assert run.ok and run.stats["steps"] < 300

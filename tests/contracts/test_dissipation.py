@@ -246,7 +246,8 @@ def test_stops_take_energy_whether_they_are_run_into_or_left(joint, beyond):
     speeds = np.linspace(-4.0, 4.0, STATES)  # left at 4 m/s they let go
     p = mechanism.traced.parameters(0.0, 1.0)
     for event in mechanism.traced.events:
-        p[event.flag] = float(event.pressed == np.sign(beyond))  # a run sets it as the stop is reached
+        if event.flag is not None:
+            p[event.flag] = float(event.pressed == np.sign(beyond))  # a run sets it as the stop is reached
     falls(mechanism, [mechanism.state(q=where, v={f"body.{name}": speed for name in names}) for speed in speeds], p)
 
 

@@ -24,6 +24,8 @@ from pliant.trace.contacts import PARAMETERS, PairSlots, grip_functions, knock_c
 SHORTEST = 1e-3  # of a telescopic link's length: below it the free part is a stub that no mode describes, and so it is below the
 # radius of gyration of its section: no beam is that thick, and its frequencies, as 1/l^2, would only use up steps
 NEARLY_HALF_A_TURN = 0.95 * pi  # rad: the angle between two frames in space is known within half a turn
+# m or rad, and per second: bodies that only just touch, nearer and slower than this, press and pull by round-off
+JUST_TOUCHING, STILL = 1e-12, 1e-10
 GAP, PEAK, LET_GO, CORNER = "gap", "peak", "lets go", "force has a corner"
 SWITCH, NEAR, RENEWAL = "friction switches", "near", "is struck"
 
@@ -87,6 +89,7 @@ def _stop_events(label: str, stop: Limits, x: Scalar, rate: Scalar, flags: Flags
         if index is not None:
             assert stop.stiffness is not None
             pushed = side * (stop.stiffness * (x - limit) + stop.damping * rate)
+            pushed += stop.stiffness * JUST_TOUCHING + stop.damping * STILL
             events.append((Event(f"{label} {end} stop lets go", 0, CUTS, reported=False), where(pressed > 0.5, pushed, 1.0), False))
     return events
 
@@ -168,8 +171,13 @@ def contact_events(
         kind = TURNS if holds(contact.kinematics) else CUTS  # a law that sticks changes its mode at such an event
         events += [(Event(f"{name} {SWITCH}", 0, pair=k, kind=kind), g, True) for g in corners]
         if contact.kinematics.pair.normal.has_corner and not is_impulsive(contact.kinematics):
-            events.append((Event(f"{name} {CORNER}", 0, pair=k, kind=CUTS), contact.raw, True))
+            events.append((Event(f"{name} {CORNER}", 0, pair=k, kind=CUTS), pulling(contact), True))
     return events
+
+
+def pulling(contact: ContactForce) -> Scalar:
+    """Below zero where the law of a contact would pull by more than round-off."""
+    return contact.raw + contact.kinematics.pair.normal.force(JUST_TOUCHING, STILL, STILL)
 
 
 def pair_slots(

@@ -28,7 +28,7 @@ from pliant.model.system import System
 from pliant.model.walk import unchecked_copy
 from pliant.scalar import minimum
 from pliant.trace.contacts import PairSlots, renewal_function, switch_functions
-from pliant.trace.events import CORNER, GAP, LET_GO, PEAK, RENEWAL, SWITCH, Event
+from pliant.trace.events import CORNER, GAP, LET_GO, PEAK, RENEWAL, SWITCH, Event, pulling
 
 KINDS = {"ball": Sphere, "plane": Plane}  # of the second member of a pair; the first is a ball
 Function = tuple[ca.SX, list[Scalar]]  # the column of its inputs, and its outputs
@@ -164,7 +164,7 @@ class TracedGroup:
         growing, acceleration = self.tracer.directional([contact.raw, contact.kinematics.closing], column, along)
         functions = {GAP: contact.kinematics.gap, PEAK: growing, LET_GO: contact.raw}
         functions[RENEWAL] = renewal_function(contact.kinematics.closing, acceleration, inputs[-1])
-        functions[CORNER] = contact.raw
+        functions[CORNER] = pulling(contact)
         corners = iter(switch_functions(contact.kinematics))
         own = [next(corners) if name == SWITCH else functions[name] for name, *_ in self.event_kinds]
         return ca.vertcat(column, rates_column), own
