@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,83 +22,22 @@ from pliant.dynamics.body import combine
 from pliant.dynamics.kinematics import Pose, Twist, place_pose, poses
 from pliant.dynamics.library import Station
 from pliant.dynamics.solid_pairs import line_axis
+from pliant.dynamics.targets import Distance, DistanceOfLine, Height, Target, stepped
 from pliant.dynamics.tree import Node, Place, Tree
 from pliant.model.along import Along, Edge
 from pliant.model.contact import Bore, Capsule, ContactPair, Plane
-from pliant.scalar import absolute, clip, maximum, minimum, where
+from pliant.scalar import clip, maximum, minimum, where
 
 Floats = NDArray[np.float64]
 
 STEPS = 6  # of Newton's method; of 4,500 random beams three reach round-off in five, and the rest sooner
 NEAR = 1e-8  # of a beam's length: steps as short as this are taken as they are
 STEPS_OF_TWO = 7  # of two beams
-FLAT = 1e-30  # curvature of a straight line: no step of Newton's method is taken
 WATCHED = 4  # cells between the stations of which the fastest bounds a step
-LEVEL = 1e-13  # slope of a straight line that lies as far away all along: its station stays
 PARALLEL = 1e-6  # sine squared of the angle of two lines below which they have no crossing, and steps are shortened
 # Of a beam's length: how much thinner its ends are than its middle, for a plane. A straight beam that lies flat has no nearest
 # station; with a crown, as rollers have one, the station moves from the middle to the ends as the beam tilts by 4 CROWN.
 CROWN = 1e-6
-
-
-class Target(Protocol):
-    """What a beam comes near to, in the axes of the beam's body: a function of a position that is least where it is nearest."""
-
-    def value(self, r: Vec) -> Scalar: ...
-    def slopes(self, r: Vec, r1: Vec, r2: Vec) -> tuple[Scalar, Scalar]:
-        """The first and the second derivative by the station, of which r, r1, r2 are the position and its derivatives."""
-
-
-@dataclass(frozen=True)
-class Height:
-    """Above a plane."""
-
-    normal: Vec
-
-    def value(self, r: Vec) -> Scalar:
-        return dot(self.normal, r)
-
-    def slopes(self, r: Vec, r1: Vec, r2: Vec) -> tuple[Scalar, Scalar]:
-        return dot(self.normal, r1), dot(self.normal, r2)
-
-
-@dataclass(frozen=True)
-class Distance:
-    """From a point: half its square, whose minimiser Newton's method finds from afar."""
-
-    centre: Vec
-
-    def value(self, r: Vec) -> Scalar:
-        e = sub(r, self.centre)
-        return 0.5 * dot(e, e)
-
-    def slopes(self, r: Vec, r1: Vec, r2: Vec) -> tuple[Scalar, Scalar]:
-        e = sub(r, self.centre)
-        return dot(e, r1), dot(r1, r1) + dot(e, r2)
-
-
-@dataclass(frozen=True)
-class DistanceOfLine:
-    """From a straight line between two ends: half its square."""
-
-    start: Vec
-    direction: Vec
-    length: Scalar
-
-    def value(self, r: Vec) -> Scalar:
-        e = self._off(r)[0]
-        return 0.5 * dot(e, e)
-
-    def slopes(self, r: Vec, r1: Vec, r2: Vec) -> tuple[Scalar, Scalar]:
-        e, inside = self._off(r)
-        along = dot(self.direction, r1)
-        return dot(e, r1), dot(r1, r1) + dot(e, r2) - where(inside, along * along, 0.0)
-
-    def _off(self, r: Vec) -> tuple[Vec, Scalar]:
-        """(The way from the nearest point of the line, whether that point is between the ends.)"""
-        u = dot(self.direction, sub(r, self.start))
-        nearest = add(self.start, scale(clip(u, 0.0, self.length), self.direction))
-        return sub(r, nearest), absolute(u - 0.5 * self.length) < 0.5 * self.length
 
 
 @dataclass(frozen=True)
@@ -153,28 +91,13 @@ class Axis:
         low, high = maximum(s - cell, first), minimum(s + cell, last)
         for _ in range(STEPS):
             (_, tapers, rounds), (slope, curvature) = crown(s), target.slopes(*self.at(s))
-            s, low, high = _stepped(s, low, high, slope + tapers, curvature + rounds, NEAR * self.fields.length)
+            s, low, high = stepped(s, low, high, slope + tapers, curvature + rounds, NEAR * self.fields.length)
         return clip(s, first, last)
 
     def straight_on(self, s: Scalar, target: Vec) -> Scalar:
         """Beyond an end of the beam, whose axis goes straight on there, the station that is nearest; within it s, the nearest."""
         r, r1, _ = self.at(s)
         return s + dot(sub(target, r), r1) / dot(r1, r1)
-
-
-def _stepped(s: Scalar, low: Scalar, high: Scalar, slope: Scalar, curvature: Scalar, near: Scalar) -> tuple[Scalar, Scalar, Scalar]:
-    """A step of Newton's method towards the least, between stations that enclose it; by bisection if it would leave them.
-
-    near: how far it may leave them, because round-off decides the signs of small slopes.
-    """
-    falls = slope < 0.0
-    low, high = where(falls, s, low), where(falls, high, s)
-    bends = curvature > FLAT
-    newton = s - where(bends, slope, 0.0) / where(bends, curvature, 1.0)
-    middle = 0.5 * (low + high)
-    inside = absolute(newton - middle) <= 0.5 * (high - low) + near
-    straight = where(absolute(slope) <= LEVEL, s, middle)
-    return where(bends, where(inside, newton, middle), straight), low, high
 
 
 def nearest_of_two(
