@@ -100,6 +100,13 @@ PAIR_EXAMPLES: Examples[tuple[type, type], tuple[Callable[[Frame], Any], Callabl
         ),
         (Point, Cylinder): (lambda at: Point(at.moved((0.1, 0.0, 0.0))), lambda at: Cylinder(at, 0.05, 0.2)),
         (Sphere, Cylinder): (lambda at: Sphere(at.moved((0.1, 0.0, 0.0)), 0.05), lambda at: Cylinder(at, 0.05, 0.04, "x")),
+        (End, Cylinder): (lambda at: Capsule(at.moved((0.15, 0.0, 0.0)), 0.1, 0.02), lambda at: Cylinder(at, 0.05, 0.2)),
+        (Side, Cylinder): (
+            lambda at: Capsule(at.moved((0.1, 0.0, -0.05)).turned(-1.3, "y"), 0.1, 0.02),
+            lambda at: Cylinder(at.turned(0.3, "z"), 0.04, 0.1, "y"),
+        ),
+        (Along, Box): (along(0.02), lambda at: Box(at.moved((0.1, 0.0, 0.1)).turned(0.3, "y"), (0.08, 0.2, 0.1))),
+        (Along, Cylinder): (along(0.02), lambda at: Cylinder(at.moved((0.1, 0.0, 0.1)).turned(0.4, "x"), 0.05, 0.08)),
         (Along, Plane): (along(0.02), lambda at: Plane(normal=(1.0, 0.2, 0.1), point=(-0.05, 0.0, 0.0), on=at)),
         (Along, Sphere): (along(0.02), lambda at: Sphere(at.moved((0.1, 0.0, 0.08)), 0.04)),
         (Along, Point): (along(0.02), lambda at: Point(at.moved((0.1, 0.0, 0.04)))),

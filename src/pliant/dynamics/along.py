@@ -22,22 +22,18 @@ from pliant.dynamics.body import combine
 from pliant.dynamics.kinematics import Pose, Twist, place_pose, poses
 from pliant.dynamics.library import Station
 from pliant.dynamics.solid_pairs import line_axis
-from pliant.dynamics.targets import Distance, DistanceOfLine, Height, Target, stepped
+from pliant.dynamics.targets import CROWN, NEAR, STEPS, Distance, DistanceOfLine, Height, Target, solid_target, stepped
 from pliant.dynamics.tree import Node, Place, Tree
 from pliant.model.along import Along, Edge
 from pliant.model.contact import Bore, Capsule, ContactPair, Plane
+from pliant.model.solids import Box, Cylinder
 from pliant.scalar import clip, maximum, minimum, where
 
 Floats = NDArray[np.float64]
 
-STEPS = 6  # of Newton's method; of 4,500 random beams three reach round-off in five, and the rest sooner
-NEAR = 1e-8  # of a beam's length: steps as short as this are taken as they are
 STEPS_OF_TWO = 7  # of two beams
 WATCHED = 4  # cells between the stations of which the fastest bounds a step
 PARALLEL = 1e-6  # sine squared of the angle of two lines below which they have no crossing, and steps are shortened
-# Of a beam's length: how much thinner its ends are than its middle, for a plane. A straight beam that lies flat has no nearest
-# station; with a crown, as rollers have one, the station moves from the middle to the ends as the beam tilts by 4 CROWN.
-CROWN = 1e-6
 
 
 @dataclass(frozen=True)
@@ -75,23 +71,25 @@ class Axis:
         return tuple(tuple(row) for row in found)  # type: ignore[return-value]
 
     def crown(self, target: Target, touches: int, piece: int) -> Callable[[Scalar], tuple[Scalar, Scalar, Scalar]]:
-        """How much thinner a beam, or its piece, is at a station than in its middle, for a plane, with two derivatives."""
+        """How much thinner a beam, or its piece, is at a station than in its middle, with two derivatives."""
         stations = self.samples(touches, piece)[0]
         middle, half = 0.5 * (stations[0] + stations[-1]), 0.5 * (stations[-1] - stations[0])
-        most = CROWN * self.fields.length if isinstance(target, Height) else 0.0
+        most = 0.0 if is_zero(target.lever) else CROWN * self.fields.length
         return lambda s: (most * ((s - middle) / half) ** 2, 2.0 * most * (s - middle) / half**2, 2.0 * most / half**2)
 
     def nearest(self, target: Target, touches: int, piece: int) -> Scalar:
         """The station of the piece at which the target's function is least."""
         stations, positions = self.samples(touches, piece)
         first, last, crown = stations[0], stations[-1], self.crown(target, touches, piece)
-        values = [target.value(r) + crown(x)[0] for x, r in zip(stations, positions, strict=True)]
+        values = [target.value(r) + target.lever * crown(x)[0] for x, r in zip(stations, positions, strict=True)]
         s = _least(values, [(x,) for x in stations])[1]
         cell = self.fields.stations[1]
         low, high = maximum(s - cell, first), minimum(s + cell, last)
         for _ in range(STEPS):
             (_, tapers, rounds), (slope, curvature) = crown(s), target.slopes(*self.at(s))
-            s, low, high = stepped(s, low, high, slope + tapers, curvature + rounds, NEAR * self.fields.length)
+            s, low, high = stepped(
+                s, low, high, slope + target.lever * tapers, curvature + target.lever * rounds, NEAR * self.fields.length
+            )
         return clip(s, first, last)
 
     def straight_on(self, s: Scalar, target: Vec) -> Scalar:
@@ -200,7 +198,7 @@ def depths_along(tree: Tree, pair: ContactPair, q: Floats, gaps: Floats, count: 
     values = np.stack([target.value(axis.at(s)[0]) for s in np.linspace(own[0], own[-1], count).tolist()], axis=1)
     least = target.value(axis.at(axis.nearest(target, pair.ball.touches, pair.piece))[0])[:, None]
     if not isinstance(target, Height):
-        values, least = np.sqrt(2.0 * values), np.sqrt(2.0 * least)
+        values, least = (np.where(x > 0.0, np.sqrt(2.0 * np.maximum(x, 0.0)), x) for x in (values, least))
     return np.asarray(least - values - gaps[:, None])
 
 
@@ -251,6 +249,8 @@ def _target(tree: Tree, pair: ContactPair, bodies: Sequence[Pose], q: Sequence[S
     if isinstance(pair.against, Capsule | Edge):
         direction = pose.rotation.into(other.rotation.out(line_axis(pair.against)))
         return DistanceOfLine(centre, direction, pair.against.length)
+    if isinstance(pair.against, Box | Cylinder):
+        return solid_target(pair.against, centre, lambda axis: pose.rotation.into(other.rotation.out(axis)), pair.radius)
     return Distance(centre)
 
 

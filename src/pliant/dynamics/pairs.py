@@ -18,6 +18,7 @@ from pliant.dynamics.solid_pairs import (
     corner_on_plane,
     rim_on_plane,
     side_on_capsule,
+    side_on_cylinder,
 )
 from pliant.model.along import Along, Edge
 from pliant.model.contact import Bore, Capsule, ContactPair, End, Pin, Plane, Point, Side, Socket, Sphere
@@ -112,12 +113,16 @@ PAIRS: dict[tuple[type, type], PairFunction] = {
     (Side, Capsule): side_on_capsule,
     (Point, Cylinder): ball_on_cylinder,
     (Sphere, Cylinder): ball_on_cylinder,
+    (End, Cylinder): ball_on_cylinder,
+    (Side, Cylinder): side_on_cylinder,
     # the station that is nearest is found in `along.py`; there a beam is a ball
     (Along, Plane): ball_on_plane,
     (Along, Sphere): ball_on_ball,
     (Along, Point): ball_on_ball,
     (Along, Bore): beam_in_rim,
     (Along, Capsule): ball_on_line,
+    (Along, Box): ball_on_box,
+    (Along, Cylinder): ball_on_cylinder,
     (Along, Edge): ball_on_line,
     (Along, Along): ball_on_ball,
 }

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pliant.dynamics.algebra import Scalar, Vec, add, dot, is_zero, scale, sub, total
 from pliant.dynamics.kinematics import Pose
 from pliant.dynamics.meeting import COINCIDENT, Touching, apart
+from pliant.dynamics.targets import nearest_share, solid_target
 from pliant.model.along import Edge
 from pliant.model.contact import Capsule, ContactPair, Plane, Side
 from pliant.model.solids import Box, BoxEdge, Corner, Cylinder, Rim
@@ -58,14 +59,28 @@ def ball_on_box(pair: ContactPair, ball: Pose, box: Pose) -> Touching:
 
 def ball_on_cylinder(pair: ContactPair, ball: Pose, cylinder: Pose) -> Touching:
     """The same for a cylinder: beyond its side, and beyond its ends."""
+    return _on_cylinder(pair, _place(pair.ball, ball), cylinder)
+
+
+def _on_cylinder(pair: ContactPair, place: Vec, cylinder: Pose) -> Touching:
     solid = pair.against
     assert isinstance(solid, Cylinder)
-    place, axis = _place(pair.ball, ball), cylinder.rotation.out(tuple(solid.axis))  # type: ignore[arg-type]
+    axis = cylinder.rotation.out(tuple(solid.axis))  # type: ignore[arg-type]
     between = sub(place, cylinder.position)
     height = dot(axis, between)
     distance, radial = apart(sub(between, scale(height, axis)))
     excess = [distance - solid.radius, absolute(height) - 0.5 * solid.length]
     return _outside(pair, place, excess, [radial, scale(where(height < 0.0, -1.0, 1.0), axis)])
+
+
+def side_on_cylinder(pair: ContactPair, side: Pose, cylinder: Pose) -> Touching:
+    """At the place of a capsule's axis that comes nearest."""
+    begin, way = _segment(pair.ball, side)
+    assert isinstance(pair.against, Cylinder)
+    target = solid_target(pair.against, cylinder.position, cylinder.rotation.out, pair.radius)
+    share, thinner = nearest_share(target, begin, way)
+    found = _on_cylinder(pair, add(begin, scale(share, way)), cylinder)
+    return Touching(found.gap + thinner, found.normal, found.point)
 
 
 def ball_on_line(pair: ContactPair, ball: Pose, line: Pose) -> Touching:

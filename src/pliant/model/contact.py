@@ -192,12 +192,12 @@ def _check_round(part: str, shape: Bore | Pin) -> None:
 TOUCHES: dict[type, tuple[type, ...]] = {
     Point: (Plane, Sphere, Bore, Socket, Capsule, Box, Cylinder),
     Sphere: (Plane, Sphere, Point, Bore, Socket, Capsule, Box, Cylinder),
-    Capsule: (Plane, Bore, Capsule, Box),
+    Capsule: (Plane, Bore, Capsule, Box, Cylinder),
     Pin: (Bore,),
     Box: (Plane, Capsule, Box),
     Cylinder: (Plane,),
     Hull: (Plane,),
-    Along: (Plane, Sphere, Point, Bore, Capsule, Edge, Along),
+    Along: (Plane, Sphere, Point, Bore, Capsule, Box, Cylinder, Edge, Along),
 }
 TOUCHED: tuple[type, ...] = tuple(dict.fromkeys(other for others in TOUCHES.values() for other in others))
 
@@ -253,7 +253,7 @@ class ContactPair:
     @property
     def between_balls(self) -> bool:
         """Whether both shapes are thin: they have no normal where their centres coincide, and a fast one may pass through."""
-        beam = isinstance(self.ball, Along) and not isinstance(self.against, (Plane, Bore))
+        beam = isinstance(self.ball, Along) and not isinstance(self.against, (Plane, Bore, Box, Cylinder))
         return beam or isinstance(self.against, (Point, Sphere))
 
     @property
@@ -311,7 +311,7 @@ def touching_parts(part: str, shape: Any, against: Any) -> list[tuple[str, Point
     if isinstance(shape, Box) and isinstance(against, Box) and shape.flat != against.flat:
         rule = "must have as many sides as the Box that touches it: a rectangle touches rectangles, in the plane"
         raise ModelError.of(part, "against", rule, against)
-    if isinstance(shape, (Box, Cylinder, Hull)) or (isinstance(shape, Capsule) and isinstance(against, (Capsule, Box))):
+    if isinstance(shape, (Box, Cylinder, Hull)) or (isinstance(shape, Capsule) and isinstance(against, (Capsule, Box, Cylinder))):
         return [(place_name(shape.at), own, 0.0) for own in _parts(shape, against)]
     if isinstance(shape, Capsule):
         first, second = shape.ends()
@@ -339,6 +339,8 @@ def _parts(shape: Box | Cylinder | Hull | Capsule, against: Any) -> list[Any]:
     """Which parts of a shape touch this one; a capsule touches the edges of a box, which in a plane are its corners."""
     if isinstance(shape, Box) and not shape.flat and isinstance(against, Capsule):
         return shape.edges()
+    if isinstance(shape, Capsule) and isinstance(against, Cylinder):
+        return [Side(shape), *shape.parts()]
     if type(shape) is type(against) and shape.at.body < against.at.body:  # what is one of both belongs to the first
         if isinstance(shape, Capsule):
             return [Side(shape), *shape.parts()]
