@@ -22,7 +22,7 @@ from pliant.dynamics.body import combine
 from pliant.dynamics.kinematics import Pose, Twist, place_pose, poses
 from pliant.dynamics.library import Station
 from pliant.dynamics.solid_pairs import line_axis
-from pliant.dynamics.targets import CROWN, NEAR, STEPS, Distance, DistanceOfLine, Height, Target, solid_target, stepped
+from pliant.dynamics.targets import CROWN, NEAR, Distance, DistanceOfLine, Height, Target, solid_target, stepped
 from pliant.dynamics.tree import Node, Place, Tree
 from pliant.model.along import Along, Edge
 from pliant.model.contact import Bore, Capsule, ContactPair, Plane
@@ -74,22 +74,21 @@ class Axis:
         """How much thinner a beam, or its piece, is at a station than in its middle, with two derivatives."""
         stations = self.samples(touches, piece)[0]
         middle, half = 0.5 * (stations[0] + stations[-1]), 0.5 * (stations[-1] - stations[0])
-        most = 0.0 if is_zero(target.lever) else CROWN * self.fields.length
+        most = 0.0 if is_zero(target.lever(ZERO)) else CROWN * self.fields.length
         return lambda s: (most * ((s - middle) / half) ** 2, 2.0 * most * (s - middle) / half**2, 2.0 * most / half**2)
 
     def nearest(self, target: Target, touches: int, piece: int) -> Scalar:
         """The station of the piece at which the target's function is least."""
         stations, positions = self.samples(touches, piece)
         first, last, crown = stations[0], stations[-1], self.crown(target, touches, piece)
-        values = [target.value(r) + target.lever * crown(x)[0] for x, r in zip(stations, positions, strict=True)]
+        values = [target.value(r) + target.lever(r) * crown(x)[0] for x, r in zip(stations, positions, strict=True)]
         s = _least(values, [(x,) for x in stations])[1]
         cell = self.fields.stations[1]
         low, high = maximum(s - cell, first), minimum(s + cell, last)
-        for _ in range(STEPS):
-            (_, tapers, rounds), (slope, curvature) = crown(s), target.slopes(*self.at(s))
-            s, low, high = stepped(
-                s, low, high, slope + target.lever * tapers, curvature + target.lever * rounds, NEAR * self.fields.length
-            )
+        for _ in range(target.steps):
+            place = self.at(s)
+            (slope, curvature), lever, (_, tapers, rounds) = target.slopes(*place), target.lever(place[0]), crown(s)
+            s, low, high = stepped(s, low, high, slope + lever * tapers, curvature + lever * rounds, NEAR * self.fields.length)
         return clip(s, first, last)
 
     def straight_on(self, s: Scalar, target: Vec) -> Scalar:
@@ -250,7 +249,7 @@ def _target(tree: Tree, pair: ContactPair, bodies: Sequence[Pose], q: Sequence[S
         direction = pose.rotation.into(other.rotation.out(line_axis(pair.against)))
         return DistanceOfLine(centre, direction, pair.against.length)
     if isinstance(pair.against, Box | Cylinder):
-        return solid_target(pair.against, centre, lambda axis: pose.rotation.into(other.rotation.out(axis)), pair.radius)
+        return solid_target(pair.against, centre, lambda axis: pose.rotation.into(other.rotation.out(axis)))
     return Distance(centre)
 
 

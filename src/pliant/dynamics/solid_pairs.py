@@ -77,7 +77,7 @@ def side_on_cylinder(pair: ContactPair, side: Pose, cylinder: Pose) -> Touching:
     """At the place of a capsule's axis that comes nearest."""
     begin, way = _segment(pair.ball, side)
     assert isinstance(pair.against, Cylinder)
-    target = solid_target(pair.against, cylinder.position, cylinder.rotation.out, pair.radius)
+    target = solid_target(pair.against, cylinder.position, cylinder.rotation.out)
     share, thinner = nearest_share(target, begin, way)
     found = _on_cylinder(pair, add(begin, scale(share, way)), cylinder)
     return Touching(found.gap + thinner, found.normal, found.point)
