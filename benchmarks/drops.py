@@ -64,9 +64,9 @@ SHAPES: dict[str, Made] = {  # with the body, and the distance of its middle fro
 }  # fmt: skip
 ON_FLOOR = ("box", "plank", "cylinder", "hull", "capsule", "rod", "beam")
 ON_EACH_OTHER = (
-    ("box", "box"), ("plank", "box"), ("plank", "plank"), ("capsule", "box"), ("capsule", "capsule"), ("ball", "box"),
-    ("ball", "cylinder"), ("ball", "capsule"), ("rod", "capsule"), ("rod", "ball"), ("rod", "rod"), ("beam", "rod"),
-    ("beam", "ball"),
+    ("box", "box"), ("plank", "box"), ("plank", "plank"), ("capsule", "box"), ("capsule", "cylinder"), ("capsule", "capsule"),
+    ("ball", "box"), ("ball", "cylinder"), ("ball", "capsule"), ("rod", "box"), ("rod", "cylinder"), ("rod", "capsule"),
+    ("rod", "ball"), ("rod", "rod"), ("beam", "box"), ("beam", "cylinder"), ("beam", "rod"), ("beam", "ball"),
 )  # fmt: skip
 SCENES: dict[str, tuple[str, str | None]] = {
     **{f"{name} on a plane": (name, None) for name in ON_FLOOR},

@@ -329,7 +329,8 @@ def test_what_has_no_axis_is_refused():
         with pytest.raises(pl.ModelError, match=re.escape(words)):
             system.contact(points=shape(), against=plane, normal=law)
     with pytest.raises(
-        pl.ModelError, match="against must be a Plane, a Sphere, a Point, a Bore, a Capsule, an Edge or an Along when an"
+        pl.ModelError,
+        match="against must be a Plane, a Sphere, a Point, a Bore, a Capsule, a Box, a Cylinder, an Edge or an Along when an",
     ):
         system.contact(points=pl.Along(rod, 0.01), against=pl.Socket(system.ground, 0.1), normal=law)
     for shape, bore, words in (
@@ -365,3 +366,31 @@ def test_a_run_differentiates_through_a_wandering_touch():
     assert exact.ok and len(runs[0].contacts) > 0
     known, slopes = exact.table["q"].values[-1, :, 0], (runs[1].values["q"][-1] - runs[0].values["q"][-1]) / 2e-6
     np.testing.assert_allclose(known, slopes, rtol=1e-4)
+
+
+@pytest.mark.parametrize("shapes", ["edge", "cylinder", "side of a cylinder"])
+def test_a_rod_on_a_solid_moves_as_on_the_line_that_it_touches(shapes):
+    """An edge of a box is a straight edge, and a cylinder is a capsule, as long as nothing else of them is touched."""
+    length, radius = 0.4, 0.02
+    body = pl.RigidBody(mass=0.5, inertia=(1e-4, 7e-3, 7e-3), com=(0.5 * length, 0.0, 0.0), tip=(length, 0.0, 0.0))
+    up = 0.05 * math.sqrt(2.0)
+
+    def run(solid):
+        system = pl.System("across", gravity=(0, 0, -9.81))
+        joint = pl.Free(position=(-0.15, 0.01, up + 0.06), orientation=(math.cos(0.1), 0.0, math.sin(0.1), 0.0))
+        rod = system.add("rod", body, joint=joint)
+        touching = pl.Capsule(rod.root, length, radius) if shapes == "side of a cylinder" else pl.Along(rod, radius)
+        if shapes == "edge":
+            box = pl.Box(system.ground.turned(0.25 * math.pi, "y"), (0.1, 0.4, 0.1))
+            against = box if solid else pl.Edge(system.ground.moved((0.0, -0.2, up)), 0.4, axis="y")
+        else:
+            round_one = pl.Capsule(system.ground.moved((0.0, -0.2, 0.0)).turned(0.5 * math.pi, "z"), 0.4, up)
+            against = pl.Cylinder(system.ground, up, 0.4, axis="y") if solid else round_one
+        # of two capsules, friction acts on the surface of the other one
+        friction = None if shapes == "side of a cylinder" else pl.Ambrosio(mu=0.3, v0=1e-4, v1=1e-3)
+        system.contact(points=touching, against=against, normal=pl.HuGuo(stiffness=1e6, restitution=0.5), friction=friction)
+        return pl.simulate(system, 0.15, method=pl.DOP853(1e-9, 1e-12))
+
+    solid, line = run(True), run(False)
+    assert solid.ok and len(solid.contacts) >= 1 and solid.ledger.relative_error_max < 1e-7
+    np.testing.assert_allclose(solid.values["q"], line.values["q"], atol=5e-6)  # crowns of 4e-7 m are on solids only
