@@ -55,7 +55,7 @@ WRONG = {
     "a plane as a point": (lambda: touch([FLOOR]),
         "contact 'c': points must be frames, Points, Spheres, Capsules, Pins, Alongs, Boxes, Cylinders or Hulls"),
     "a capsule in a socket": (lambda: touch(Capsule(A, 1.0, 0.1), Socket(R, 0.2)),
-                              "contact 'c': against must be a Plane, a Bore, a Capsule, a Box or a Cylinder when a Capsule touches it"),
+        "contact 'c': against must be a Plane, a Bore, a Capsule, a Box or a Cylinder when a Capsule touches it"),
     "point on point": (lambda: touch(A, Point(R)),
 
         "contact 'c': against must be a Plane, a Sphere, a Bore, a Socket, a Capsule, a Box or a Cylinder when a Point touches it"),
