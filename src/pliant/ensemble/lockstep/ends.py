@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pliant.codegen.guards import ALWAYS
 from pliant.ensemble.lockstep.events import CALM, CUT, FAR, FLAG, NEAR_CUT, NEVER, PASSED, STOP, UNEXPLAINED, UNSURE
 from pliant.ensemble.lockstep.stages import StageWriter
-from pliant.integrate.methods.runge_kutta import ABRUPT
 
 EXTREMES = {"lowest": "olt", "highest": "ogt"}  # of works: names, and comparisons that make a value the new one
 DIP = 0.15 + UNSURE / 16.0  # of the change of slope times the step: more than 4/27, and how far a function may be from its cubic
@@ -148,9 +147,6 @@ class EndWriter(StageWriter):
             error = self.call("sqrt", self.op("fdiv", sums[0], mean))
         else:
             both = self.fma(self.lanes.splat(0.01), sums[1], sums[0])
-            most = self.op("fmul", self.lanes.splat(ABRUPT), sums[0])  # see `error_norm`
-            may_begin = self._compare("oeq", self.load("log_old"), self.lanes.splat(self.scheme.least_old))
-            both = self.select(self._both(may_begin, self._compare("ogt", both, most)), most, both)
             error = self.op("fdiv", sums[0], self.call("sqrt", self.op("fmul", both, mean)))
             none = self.let(f"fcmp oeq {self.lanes.kind} {sums[0]}, {zero}")
             error = self.select(none, zero, error)

@@ -12,7 +12,6 @@ from pliant.integrate.memory.run_record import BLOCK
 from pliant.integrate.methods.stage_sums import add_terms, weigh_all
 
 ASTRAY = 2  # `extras_done`: an extra stage is meaningless, so the dense output is the cubic through both ends
-ABRUPT = 100.0  # times e5^2: the most that e5^2 + 0.01 e3^2 counts in a step that may begin at a kink
 STEEPER = 10.0  # factor on the steepest stage of a step: no smooth solution is steeper between stages
 
 
@@ -43,9 +42,7 @@ def error_norm(run: Any, h: float) -> float:
 
     The mean is over the number of fully counted components, so that those added to them (works) cannot dilute it.
 
-    With two estimates, DOP853's e5^2 / sqrt(e5^2 + 0.01 e3^2), which extrapolates to a smooth solution. A step after an event
-    begins at a kink, such as that of a contact force, where e5 may just pass through zero: a tenth of it counts by itself, unless
-    a step is known before it.
+    With two estimates, DOP853's e5^2 / sqrt(e5^2 + 0.01 e3^2).
     """
     n, row = run.n_controlled, run.stages + 1 + run.extras
     y, y_new, atol = floats(run.y, n), floats(run.y_new, n), floats(run.atol, n)
@@ -62,8 +59,6 @@ def error_norm(run: Any, h: float) -> float:
     combine(run, run.y_try, run.zeros, h, row + 1, run.n_padded)
     for i in range(n):
         coarse += (estimate[i] / (atol[i] + rtol * max(abs(y[i]), abs(y_new[i])))) ** 2
-    if run.log_old_error == run.least_old_error:
-        return fine / math.sqrt(min(fine + 0.01 * coarse, ABRUPT * fine) * run.n_mean)
     return fine / math.sqrt((fine + 0.01 * coarse) * run.n_mean)
 
 
