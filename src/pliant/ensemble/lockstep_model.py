@@ -15,7 +15,6 @@ from pliant.ensemble.lockstep.events import CUT, FLAG, GAP, NEVER, PEAK, RENEWAL
 from pliant.ensemble.lockstep.tables import EventTable, LockstepModel, PairTable
 from pliant.integrate.memory.run_record import CUTS, MARKS, RECORDS, STOPS, TURNS
 from pliant.integrate.methods.tableaus import Tableau
-from pliant.run.contact_phases import corner_speeds as corner_speeds_of_events
 from pliant.trace.contacts import renewal_rate
 from pliant.trace.layout import CONSTANTS
 
@@ -137,8 +136,9 @@ def _model_of(traced: TracedSystem) -> LockstepModel:
 
 def corner_speeds(compiled: Compiled) -> Floats:
     """(event) m/s: the slip speed at which friction changes its branch; 0 for other events."""
-    speeds = corner_speeds_of_events(compiled.traced)
-    return np.array([speeds[event.number] for event in lockstep_model(compiled).events])
+    speeds = {number: float(speed) for slots in compiled.traced.pairs if slots.pair.friction is not None
+              for number, speed in zip(slots.switches, slots.pair.friction.switches, strict=False)}  # fmt: skip
+    return np.array([speeds.get(event.number, 0.0) for event in lockstep_model(compiled).events])
 
 
 def _projection(traced: TracedSystem) -> Program | None:

@@ -82,7 +82,6 @@ def phases_of(compiled: Compiled, method: Method) -> Phases:
         pair_places=_whole([_places(slots) for slots in traced.all_pairs]).reshape(-1, PAIR_PLACES),
         pair_numbers=pair_numbers(traced),
         joint_places=_whole([_joint_places(slots) for slots in _gripping(traced)]).reshape(-1, JOINT_PLACES),
-        corners=corner_speeds(traced),
         required=_whole([event.side for event in events]),
         events_closed=compiled.events.address if compiled.events else 0,
         near=-math.inf if traced.near is None else traced.near,
@@ -134,16 +133,6 @@ def _places(slots: PairSlots) -> list[int]:
 def pair_numbers(traced: TracedSystem) -> Floats:
     """For every contact, the numbers of its laws and shapes that the loop reads."""
     return np.array([_numbers(slots) for slots in traced.all_pairs], dtype=np.float64).reshape(-1, PAIR_NUMBERS)
-
-
-def corner_speeds(traced: TracedSystem) -> Floats:
-    """(event) m/s: the slip speed at which friction changes its branch; 0 for other events."""
-    speeds = np.zeros(len(traced.events))
-    for slots in traced.pairs:
-        if slots.pair.friction is not None and slots.grip is None:
-            for number, speed in zip(slots.switches, slots.pair.friction.switches, strict=False):
-                speeds[number] = float(speed)
-    return speeds
 
 
 def _numbers(slots: PairSlots) -> list[float]:

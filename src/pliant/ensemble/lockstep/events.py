@@ -6,8 +6,6 @@ from math import inf, sqrt
 from typing import Any
 
 from pliant.codegen.plain import at_once
-from pliant.integrate.loop import zeros
-from pliant.integrate.loop.zeros import OVER, SHORT, cubic_zero, parabola_falls, parabola_zero
 from pliant.integrate.memory.run_record import SPENT, THROWN
 
 # The roles of event functions (`table.does`).
@@ -15,6 +13,8 @@ NEVER, GAP, PEAK, CUT, FLAG, STOP, RENEWAL = range(7)
 TALLIED = 6
 BRACKET, ULPS = 1e-12, 4.0 * 2.0**-52  # s, and fraction of t: how closely an event is located, as in the general loop
 NEAR_CUT = 1e-2  # of the step: how closely corners are located, since the equations stay the same there
+OVER = 2e-3  # of the distance to a corner: how far beyond it a step ends that is to locate it
+SHORT = 0.9  # of the distance to the end of a contact: a first step goes so far, since the force is not smooth at its end
 BEYOND_EVENT = 0.25  # of what is near enough: how far beyond another event a step is to end
 UNSURE = 0.5  # of the change of slope times the step: how far a function may be from its cubic, times s^2 (1 - s)^2
 CALM, PASSED = 1.0, 2.0  # after a step (`calm`): no event happened; only corners were passed, and are at its end
@@ -178,8 +178,10 @@ def event_ahead(lane: Any, shared: Any, h: float) -> float:
             g, fall, bend = lane.g[e] * side, -lane.gd[e] * side, lane.gdd[e] * side
             if speed > 0.0 and side < 0.0 and fall < 0.0:
                 g, fall, bend = 2.0 * speed - g, -fall, 0.0
-            if parabola_falls(g, fall, bend, near):
-                near = parabola_zero(g, fall, bend)
+            bottom = fall * fall - 2.0 * g * bend  # above zero: the parabola falls below zero
+            below = g < near * (fall - 0.5 * bend * near)
+            if g > 0.0 and (below or (0.0 < fall < bend * near and bottom > 0.0)):
+                near = 2.0 * g / (fall + sqrt(max(bottom, 0.0)))
                 over, margin = OVER, 0.0
                 if does != CUT:
                     over = SHORT - 1.0 if does == GAP and side < 0.0 and lane.aimed == 0.0 else 0.0
@@ -233,10 +235,28 @@ def crossing(lane: Any, e: int, side: float, high: float) -> float:
         return 0.0
     if g_new > 0.0 and high == 1.0:
         return float(lane.step)
+    low, s = 0.0, g / (g - g_new)
     if table.has_rate[e] == 0:
-        return float(g / (g - g_new) * lane.step)
-    m, m_new = lane.step * lane.gd[e] * side, lane.step * lane.gd_new[e] * side
-    return float(cubic_zero(g, g_new, m, m_new, high) * lane.step)
+        return float(s * lane.step)
+    m, m_new, rise = lane.step * lane.gd[e] * side, lane.step * lane.gd_new[e] * side, g_new - g
+    c, d = 3.0 * rise - 2.0 * m - m_new, m + m_new - 2.0 * rise
+    if not (0.0 < s < high):
+        s = 0.5 * high
+    for _ in range(60):
+        value = g + s * (m + s * (c + s * d))
+        slope = m + s * (2.0 * c + 3.0 * s * d)
+        if value > 0.0:
+            low = s
+        else:
+            high = s
+        further = s - value / slope
+        if not (low < further < high):
+            further = 0.5 * (low + high)
+        moved = abs(further - s)
+        s = further
+        if moved <= 1e-15:
+            break
+    return float(s * lane.step)
 
 
 # ---- what contacts keep
@@ -335,7 +355,6 @@ def count_touch(lane: Any, pair: int) -> None:
 
 
 FUNCTIONS = (
-    *zeros.FUNCTIONS,
     bracket, counts, just_beyond, event_ahead, near_enough, peak_inside, watched, dead_of, required, side_at_start, first_event,
     unresolved, shorter_step, turning_point, crossing, entry_speed, note_peaks, note_forces, entered, close_pair, thrown, renew,
     open_pair, count_touch, is_quiet,

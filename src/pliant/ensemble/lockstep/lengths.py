@@ -6,15 +6,17 @@ from math import exp, inf, log
 from typing import Any
 
 from pliant.ensemble.lockstep.events import event_ahead
-from pliant.integrate.loop.control import LEAST_AGAIN, MOST_TIMES
-from pliant.integrate.loop.zeros import NEARER
 
 SAFETY = 0.9
 STRETCH = 1e-10
 SMALLEST_STEP, SMALLEST_ULPS = 1e-18, 16.0 * 2.0**-52
 NO_ERROR = 1e-30
-AFTER_TOUCH = 3.0  # least growth after the first step of a touch: only its error is that of a force that is not smooth
 NEAREST, BEYOND = 1e-3, 1.05  # fraction of a rejected step, and factor on the distance to a corner: see `march`
+# A step that is rejected again meets something that is not smooth: its error falls with a lower power of its length than the order
+# says. Then the exponent of the error counts twice, at last three times, and the step may become this fraction of itself.
+MOST_TIMES, LEAST_AGAIN = 3.0, 0.1
+NEARER = 0.5  # of a step to an event that ended before it: another such step follows only if the event is nearer than that
+AFTER_TOUCH = 3.0  # least growth after the first step of a touch: only its error is that of a force that is not smooth
 
 # Supplied by a structure (`LockstepLayout`): tables, and the number of limits.
 table: Any = None

@@ -13,11 +13,10 @@ from math import inf
 
 from pliant.codegen.sincos import real
 from pliant.ensemble.lockstep.contacts import ContactWriter
-from pliant.ensemble.lockstep.events import BEYOND_EVENT, CUT, GAP
+from pliant.ensemble.lockstep.events import BEYOND_EVENT, CUT, GAP, OVER, SHORT
 from pliant.ensemble.lockstep.lengths import BEYOND, NEAREST
 from pliant.ensemble.lockstep.records import RECORD
 from pliant.ensemble.lockstep.staging import AWAKE, MEMORY
-from pliant.integrate.loop.zeros import OVER, SHORT
 
 
 class AheadWriter(ContactWriter):

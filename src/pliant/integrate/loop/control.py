@@ -14,17 +14,6 @@ SMALLEST_STEP_ULPS = 16.0 * 2.0**-52  # fraction of t: stages of a shorter step 
 CUT_SHORT = 1e-10  # fraction of an adaptive step: a step that is shorter by more than this was cut short
 FIXED_STRETCH = 1e-6  # fraction of a fixed step: the most it is stretched to avoid leaving a remainder
 NO_ERROR = 1e-30  # replaces an error of zero, whose logarithm is needed
-# A step of a contact that is rejected again meets a force that is not smooth: its error falls with a lower power of its length than
-# the order says. Then the exponent of the error counts twice, at last three times, and the step may become this fraction of itself.
-MOST_TIMES, LEAST_AGAIN = 3.0, 0.1
-AFTER_TOUCH = 1.5  # least growth after the first step of a touch: only its error is that of a force that is not smooth
-FIRST_ERROR, FIRST_POWER = 0.2, 0.4  # of the first step of a touch: what its error should be; it grows as the step to 2.5
-CLOSED_NOW, BEGINS = 1, 2  # `touching`: a contact has closed here; the next step is the first with it
-
-
-def chooses_freely(run: Any) -> bool:
-    """Whether lengths of steps may follow what is known of contacts: explicit steps with error control, by no rule of their own."""
-    return bool(run.error_rows > 0 and not run.predictive and not run.worst and not run.at_ends)
 
 
 def smallest_step(run: Any) -> float:
@@ -43,20 +32,9 @@ def restart_control(run: Any, starting: bool) -> None:
             run.h = run.first_step
         elif run.t_stop > run.t:
             longest = min(run.max_step, run.t_stop - run.t)
-            run.h = min(max(_after_closing(run, first_step(run, longest)), 2.0 * smallest_step(run)), run.max_step)
+            run.h = min(max(first_step(run, longest), 2.0 * smallest_step(run)), run.max_step)
         else:
             run.restart = 1  # there is no interval to integrate this time
-
-
-def _after_closing(run: Any, first: float) -> float:
-    """The first step, if a contact has closed here at most as long as it should have been when one closed before.
-
-    The force of a contact begins too gently for an estimate from the start.
-    """
-    if run.touching != CLOSED_NOW or not chooses_freely(run):
-        return first
-    run.touching = BEGINS
-    return min(first, float(run.touch_h)) if run.touch_h > 0.0 else first
 
 
 def _norm(run: Any, address: int) -> float:
@@ -148,19 +126,18 @@ def _longest_step(run: Any) -> float:
 
 def shrink(run: Any, h: float, error: float) -> None:
     """The step after a rejected one; a negative error means that the family chooses it."""
-    run.rejected_last += 1
+    repeated = run.rejected_last
+    run.rejected_last = 1
     run.not_finite = 0
     if error == math.inf:
         run.not_finite = 1
         run.h = 0.25 * h
     elif error < 0.0:
         run.h = run.wanted
-    elif run.rejected_last > 1 and run.again > 0.0:
+    elif repeated and run.again > 0.0:
         run.h = run.again * h
     else:
-        smooth = run.predictive or run.rejected_last == 1 or run.n_closed == 0
-        times = 1.0 if smooth else min(float(run.rejected_last), MOST_TIMES)
-        run.h = h * max(run.min_factor if smooth else LEAST_AGAIN, run.safety * error ** (-run.exponent * times))
+        run.h = h * max(run.min_factor, run.safety * error ** (-run.exponent))
 
 
 def propose(run: Any, h: float, error: float) -> None:
@@ -182,10 +159,7 @@ def propose(run: Any, h: float, error: float) -> None:
     cut_short = h < (1.0 - CUT_SHORT) * run.h
     if not cut_short:
         run.smallest = min(run.smallest, h)
-    least = run.h if cut_short else 0.0
-    if run.touching == BEGINS and not cut_short:
-        run.touching, run.touch_h, least = 0, h * (FIRST_ERROR / max(error, NO_ERROR)) ** FIRST_POWER, AFTER_TOUCH * h
-    run.h = min(max(h * factor, least), run.max_step)
+    run.h = min(max(h * factor, run.h if cut_short else 0.0), run.max_step)
     run.log_old_error = max(log_error, run.least_old_error)
     run.h_old = h
     run.rejected_last = 0

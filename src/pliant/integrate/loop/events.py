@@ -13,7 +13,6 @@ from typing import Any
 from pliant.codegen.loop_language import flags, floats, ints
 from pliant.integrate.loop.family import hermite, interpolate, interpolate_read, take_step
 from pliant.integrate.loop.kernels import call_kernel, put, stage
-from pliant.integrate.loop.zeros import cubic_zero
 from pliant.integrate.memory.run_record import INTERIOR, MARKS, NOTES, RECORDS, SAMPLES, TURNS
 
 BRACKET = 1e-12  # s, width to which an event is bracketed
@@ -27,11 +26,6 @@ BETWEEN = (0.125, 0.375, 0.625, 0.875)  # further fractions, if g comes near zer
 # step of a high-order method resolves motions that a cubic cannot: after a light contact a ball may hover, dip in and fly off.
 NEAR = 0.1
 NEARLY_THERE = 0.5  # fraction of the bracket: estimated distance, by straight lines, between the root and a point just beyond it
-SAME = 0.05  # fraction of the bracket: how well all events end equally far beyond their roots, since speeds are read there
-APPROACHES = 4  # steps to a crossing by slopes, before it is enclosed between two steps
-GAIN = 0.25  # of the distance to the crossing that is left after each of them, at most
-RESOLVED = 10.0  # widths of the bracket between two steps: nearer ones tell no slope
-LATE = 0.9  # fraction of a step that was to end at an event: whether it does, so that slopes at its end lead there
 LOOKS = 12  # evaluations of g on the way to the bottom of one dip
 UNSURE = 0.1  # fraction of what g changes by around a sample: how far the bottom of its parabola may be from the true one
 CLOSE = 0.02  # fraction of the interval around a sample: a bottom nearer to it is the sample itself, and the interval is narrowed
@@ -191,8 +185,6 @@ def first_event(run: Any, h: float, t_new: float) -> float:
     if run.at_ends:
         return h if _note_hits(run) else 0.0
     places = _sample_step(run, h)
-    if run.calm:
-        return 0.0
     shorter, changed = _first_shown(run, h, t_new, places - 1)
     if shorter == 0.0 and changed:  # unchanged sides were already compared with g_new, the last sample
         _sides_of_start(run)
@@ -313,10 +305,6 @@ def _sample_step(run: Any, h: float) -> int:
         theta[i] = PLACES[i]
         hermite(run, run.y_try, h, theta[i], min(run.n_read, run.n))
         measure(run, run.t + theta[i] * h, run.y_try, sample(run, i))
-    run.n_places, run.calm = places, 0
-    if _is_calm(run, places):
-        run.calm = 1
-        return places
     if _comes_near(run, places):
         places = _look_closer(run, h, places)
     for k in range(run.n_watched):
@@ -330,30 +318,6 @@ def _sample_step(run: Any, h: float) -> int:
             i += 1
     run.n_places = places
     return places
-
-
-def _is_calm(run: Any, places: int) -> bool:
-    """Whether, by its samples, no event can have happened in this step: what follows would find nothing."""
-    n = run.n_events
-    dead, sides = floats(run.dead, n), ints(run.side, n)
-    for k in range(run.n_watched):
-        e = ints(run.watched, run.n_watched)[k]
-        side, zone = float(sides[e]), dead[e]
-        if side == 0.0:
-            return False
-        last, falls = floats(sample(run, 0), n)[e] * side, False
-        least, most = math.inf, 0.0
-        for i in range(1, places):
-            g = floats(sample(run, i), n)[e] * side
-            if not g > zone or (falls and g > last):
-                return False  # it may have crossed, or turned back between two samples
-            falls = falls or g < last
-            last = g
-            if i < places - 1:
-                least, most = min(least, g), max(most, g)
-        if flags(run.kind, n)[e] != MARKS and least < max(NEAR * most, _unresolved(run, e)):
-            return False
-    return True
 
 
 def _comes_near(run: Any, places: int) -> bool:
@@ -458,40 +422,10 @@ def _insert(run: Any, places: int, x: float) -> None:
 
 def _locate(run: Any, i: int, h: float, t_new: float) -> float:
     """End the step at the first crossing between samples i and i + 1; 0 if the step itself has no such crossing."""
-    x = _just_passed(run, i, h, t_new) if run.aimed > 0 else 0.0
-    if x == 0.0:
-        low, high = _guessed(run, i, h, t_new)
-        _sides_of_start(run)
-        x = _on_step(run, low, high, 0.0, h, t_new)
-    return _end_there(run, x) if x > 0.0 else 0.0
-
-
-def _just_passed(run: Any, i: int, h: float, t_new: float) -> float:
-    """The crossing between samples i and i + 1 of a step that was to end there, from its end and by cubics; 0 if it is not there.
-
-    The dense output is not needed.
-    """
-    n, theta, last, nearest = run.n_events, floats(run.theta, SAMPLES), run.n_places - 1, 1.0
-    leaving, arriving = 1.0 / (theta[1] - theta[0]), 1.0 / (theta[last] - theta[last - 1])
-    start, second, there = floats(sample(run, 0), n), floats(sample(run, 1), n), floats(sample(run, i + 1), n)
-    end, prior, before = floats(sample(run, last), n), floats(sample(run, last - 1), n), ints(run.before, n)
+    low, high = _guessed(run, i, h, t_new)
     _sides_of_start(run)
-    for k in range(run.n_watched):
-        e = ints(run.watched, run.n_watched)[k]
-        if happened(run, e, there[e]):
-            g, g_new = start[e] * before[e], end[e] * before[e]
-            if not (g > 0.0 > g_new):
-                return 0.0
-            m, m_new = (second[e] - start[e]) * before[e] * leaving, (end[e] - prior[e]) * before[e] * arriving
-            nearest = min(nearest, cubic_zero(g, g_new, m, m_new, 1.0))
-    if not (LATE <= nearest < 1.0):
-        return 0.0
-    put(run.g_low, sample(run, last - 1), n)
-    put(run.g_high, sample(run, last), n)
-    x = _approach(run, theta[last - 1] * h, h, min(nearest * h + 0.4 * _bracket(t_new), h), 0.0, h, t_new)
-    if x > 0.0:
-        put(run.g_high, run.g_try, n)
-    return x
+    low, high = _straddle(run, low, high, 0.0, h, t_new)
+    return _end_there(run, _reached(run, low, high, t_new)) if high > 0.0 else 0.0
 
 
 def _guessed(run: Any, i: int, h: float, t_new: float) -> tuple[float, float]:
@@ -500,54 +434,6 @@ def _guessed(run: Any, i: int, h: float, t_new: float) -> tuple[float, float]:
     put(run.g_low, sample(run, i), n)
     put(run.g_high, sample(run, i + 1), n)
     return _narrow(run, False, theta[i] * h, theta[i + 1] * h, max(_bracket(t_new), GUESS * h), h, t_new)
-
-
-def _on_step(run: Any, low: float, high: float, floor: float, h: float, t_new: float) -> float:
-    """Locate the crossing between low and high on the dense output on the step itself, and take the step to just beyond it.
-
-    0 if the step itself has no such crossing. Nothing has happened at `floor`: the start of the step, or just beyond a crossing of
-    the other direction. g_high is g at the end of the step that is taken.
-    """
-    x = _approach(run, low, high, high, floor, h, t_new)
-    if x > 0.0:
-        put(run.g_high, run.g_try, run.n_events)
-        return x
-    low, high = _straddle(run, low, high, floor, h, t_new)
-    return _reached(run, low, high, t_new) if high > 0.0 else 0.0
-
-
-def _approach(run: Any, low: float, high: float, x: float, floor: float, h: float, t_new: float) -> float:
-    """Take steps to the crossing near x, by the slopes between low and high, then by those between steps; 0 if they miss it."""
-    width, n, span, before = _bracket(t_new), run.n_events, high - low, x
-    slope, g_low, g_high = floats(run.slope, n), floats(run.g_low, n), floats(run.g_high, n)
-    g_prior, g_try, nearest = floats(run.g_prior, n), floats(run.g_try, n), math.inf
-    for e in range(n):
-        slope[e] = (g_high[e] - g_low[e]) / span
-    for _ in range(APPROACHES):
-        happens = _try(run, True, x, h, t_new)
-        if abs(x - before) > RESOLVED * width:
-            for e in range(n):
-                slope[e] = (g_try[e] - g_prior[e]) / (x - before)
-        miss = _beyond_root(run, happens) - 0.4 * width
-        if happens and abs(miss) <= SAME * width:
-            return x
-        put(run.g_prior, run.g_try, n)
-        before, x = x, (run.t + (x - miss)) - run.t  # a length that is representable in t
-        if x == before or not (floor < x <= h and abs(miss) < GAIN * nearest):
-            return 0.0
-        nearest = abs(miss)
-    return 0.0
-
-
-def _beyond_root(run: Any, happens: bool) -> float:
-    """How far, s, g_try is beyond the first of the roots that it has passed, or is to pass to get to g_high."""
-    n, most = run.n_events, -math.inf
-    g_high, g_try, slope = floats(run.g_high, n), floats(run.g_try, n), floats(run.slope, n)
-    for k in range(run.n_watched):
-        e = ints(run.watched, run.n_watched)[k]
-        if happened(run, e, g_try[e] if happens else g_high[e]) and slope[e] != 0.0:
-            most = max(most, g_try[e] / slope[e])
-    return most
 
 
 def _note_hits(run: Any) -> bool:
@@ -685,8 +571,6 @@ def note_crossings(run: Any, h: float, t_new: float) -> None:
     n = run.n_events
     if run.step_length != h and not run.at_ends:
         _sample_step(run, h)
-    if run.calm and not run.at_ends:
-        return
     put(run.y_kept, run.y_new, run.n)
     moved = False
     for k in range(run.n_watched):
@@ -723,9 +607,9 @@ def _note_event(run: Any, e: int, h: float, t_new: float, moved: bool) -> bool:
                 _note(run, e, min(run.t + high, t_new), run.y_try)
                 noted += 1
             else:
-                x = _on_step(run, low, high, floor, h, t_new)
-                if x > 0.0:
-                    floor = x
+                low, high = _straddle(run, low, high, floor, h, t_new)
+                if high > 0.0:
+                    floor = _reached(run, low, high, t_new)
                     _note(run, e, min(run.t + floor, t_new), run.y_new)
                     noted, side = noted + 1, -before[e]
         before[e] = side_at(run, e, floats(sample(run, i + 1), n)[e], before[e])

@@ -28,7 +28,6 @@ from pliant.integrate.loop.events import (
     take_sides,
 )
 from pliant.integrate.loop.family import attempt, error_norm, interpolate
-from pliant.integrate.loop.foresight import aim, note_rates
 from pliant.integrate.loop.grips import settle_grips
 from pliant.integrate.loop.impacts import strike_at_event
 from pliant.integrate.loop.kernels import Loop, call_kernel, end_slope, finite, put, stage
@@ -156,7 +155,7 @@ def _enter(run: Any) -> int:
             return NOT_A_NUMBER
         if run.n_events > 0:
             look_afresh(run, starting)
-        run.fresh, run.rates_known, run.aimed = 1, 0, 0
+        run.fresh = 1
         note_loads(run)  # forces jump where the equations change, and may fall again before the next row
         if otherwise or not run.pace_kept:
             restart_control(run, starting)
@@ -255,13 +254,12 @@ def _try_step(run: Any) -> int:
     if run.h < smallest_step(run):
         return CAME_OPEN if run.cannot_close else NOT_A_NUMBER if run.not_finite else SMALL_STEP
 
-    t_new = aim(run, next_time(run))
+    t_new = next_time(run)
     h = t_new - run.t
     run.extras_done = 0
     error = attempt(run, h, t_new)
     if error > 1.0 or error < 0.0:
         run.rejected += 1
-        run.aimed = 0
         if run.error_rows == 0:
             return NOT_A_NUMBER
         shrink(run, h, error)
@@ -288,7 +286,7 @@ def _try_step(run: Any) -> int:
     run.n_notes = 0
     if run.n_recording > 0:
         note_crossings(run, h, t_new)
-    if run.n_events > 0 and not _nothing_happened(run, h):
+    if run.n_events > 0:
         run.lost = lost_event(run)
         if run.lost > 0:
             return LOST_EVENT
@@ -308,11 +306,6 @@ def _try_step(run: Any) -> int:
         _save_notes(run, t_new)
     run.waiting, run.waiting_t, run.waiting_h, run.waiting_hit, run.waiting_turn = 1, t_new, h, hit, turn
     return ON
-
-
-def _nothing_happened(run: Any, h: float) -> bool:
-    """Whether the step of length h has shown no event, and none on another side."""
-    return bool(run.calm and run.step_length == h)
 
 
 def _end_at_corner(run: Any, h: float, t_new: float) -> None:
@@ -426,9 +419,7 @@ def _move(run: Any, t_new: float) -> None:
     put(stage(run, 0), stage(run, run.stages), run.n)
     if run.n_events > 0:
         put(run.g, run.g_new, run.n_events)
-        if not _nothing_happened(run, run.waiting_h):
-            take_sides(run, run.side, run.g)
-        note_rates(run, run.waiting_h)
+        take_sides(run, run.side, run.g)
     note(run)
     note_peaks(run)
 

@@ -11,7 +11,6 @@ import math
 from typing import Any
 
 from pliant.codegen.loop_language import flags, floats, ints
-from pliant.integrate.loop.control import CLOSED_NOW
 from pliant.integrate.loop.event_log import log
 from pliant.integrate.loop.grips import close_grip, grip_happened, open_grip, settle_grips
 from pliant.integrate.loop.kernels import call_kernel, put
@@ -258,7 +257,7 @@ def close(run: Any, pair: int, speed: float, least: float) -> None:
     for i in range(pair_place(run, pair, N_BRISTLES)):
         y[pair_place(run, pair, BRISTLES) + i] = 0.0
     run.n_closed += 1
-    run.new_phase, run.touching = 1, CLOSED_NOW
+    run.new_phase = 1
     watch(run, pair, True)
     close_grip(run, pair)
     record[BEGIN], record[ENTRY_SPEED] = run.t, max(speed, 0.0)

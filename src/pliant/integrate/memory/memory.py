@@ -49,8 +49,7 @@ class Memory:
         self.set(n=n, n_padded=padded, n_events=n_events)
         self.bind(atol=atol, k=np.zeros((2, padded)))
         self.bind_alike(padded, np.float64, "zeros", "y", "y_new", "y_try", "y_kept", "spare", "steepest", "y_seen")
-        self.bind_alike(n_events, np.float64, "g", "g_new", "g_try", "g_low", "g_high", "g_prior", "slope", "rate", "bend")
-        self.bind_alike(n_events, np.float64, "dead", "noise", "turned_t", "corners")
+        self.bind_alike(n_events, np.float64, "g", "g_new", "g_try", "g_low", "g_high", "dead", "noise", "turned_t")
         self.bind_alike(n_events, np.int64, "side", "before", "required", "direction", "hit", "blind", "watched")
         self.bind_alike(n_events, np.uint8, "active", "kind", "was_watched")
         self.arrays["active"][:], self.arrays["kind"][:] = True, STOPS

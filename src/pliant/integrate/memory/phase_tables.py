@@ -45,7 +45,6 @@ class Phases:
     pair_places: Ints  # (pair, PAIR_PLACES): see `run_record`
     pair_numbers: Floats  # (pair, PAIR_NUMBERS)
     joint_places: Ints  # (joint, JOINT_PLACES)
-    corners: Floats  # m/s: the slip speed at which friction changes its branch; 0 for other events
     required: Ints  # the side of each event that the initial equations belong to, 0: any
     events_closed: int  # address of all event functions; while no contact is closed, those of the stepper are used
     near: float = -math.inf  # m, gap below which a contact counts as near
@@ -54,7 +53,7 @@ class Phases:
     impact: tuple[int, int, int, int, int] = (0, 0, 0, 0, 0)  # see `Memory.bind_impacts`
 
     def bind(self, memory: Memory) -> None:
-        for name in ("event_pair", "flag", "pressed", "reported", "direction", "corners", "required"):
+        for name in ("event_pair", "flag", "pressed", "reported", "direction", "required"):
             memory.arrays[name][:] = getattr(self, name)
         memory.bind_pairs(self.pair_places, self.pair_numbers)
         memory.bind_joints(self.joint_places)

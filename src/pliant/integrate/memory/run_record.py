@@ -64,14 +64,8 @@ MOTION = {  # present state of the run; times in s
     "effort": "f8",  # 1, or less if the last step was hard to solve: part of the safety factor of the step control
     "anchor": "f8",  # fixed steps end at anchor + i step
     "anchor_steps": "i8",
-    "rejected_last": "i8",  # how often the step from here was rejected
-    "touching": "i8",  # whether the next step is the first with a contact that has closed: see `control`
-    "touch_h": "f8",  # s, the length that the last of these should have had; 0: not known
+    "rejected_last": "i8",
     "not_finite": "i8",  # the last rejection was for nan or inf
-    "aimed": "i8",  # how many steps in a row were to end at an event ahead: see `foresight`
-    "caution": "i8",  # steps that look for none after one that has not happened, and how many of these are to come
-    "blindly": "i8",
-    "rates_known": "i8",  # rates of event functions at the present state are known
     "extras_done": "i8",  # the dense stages of this step exist
     "n_dense": "i8",  # components that are wanted of the dense output
     "last_taken": "f8",  # length of the step of y_new and the stages, while an event is located
@@ -93,7 +87,6 @@ MOTION = {  # present state of the run; times in s
     "searched": "i8",  # the event being searched for, -1: all that end a step
     "step_length": "f8",  # s, length of the sampled step, and its number of samples
     "n_places": "i8",
-    "calm": "i8",  # no event can have happened in the sampled step
     "n_notes": "i8",  # crossings noted in this step
     "lost": "i8",  # 1 + an event that a step passed without a report; always 0 if the search is correct
     "smallest": "f8",
@@ -361,10 +354,6 @@ _ARRAYS = {  # addresses; see `floats`, `ints`, `flags` in kernels
     "g_try": "i8",
     "g_low": "i8",
     "g_high": "i8",
-    "g_prior": "i8",  # at the step before, on the way to a crossing, and the slopes there
-    "slope": "i8",
-    "rate": "i8",  # (event) rates of the event functions at the present state, and their rates of change: see `foresight`
-    "bend": "i8",
     "side": "i8",  # ints, side of zero of g at the start of the step; 0: began at zero and has not left it yet
     "before": "i8",  # ints, the same at a sample inside the step
     "required": "i8",  # ints, the side that the current equations belong to, 0: any; on the other side the event has happened
@@ -385,7 +374,6 @@ _ARRAYS = {  # addresses; see `floats`, `ints`, `flags` in kernels
     "pressed": "i8",  # ints: the side on which the flag is 1
     "reported": "i8",  # ints: whether it is written to the log
     "turns": "i8",  # ints: number of changes of the flag since turned_t
-    "corners": "i8",  # (event) m/s: the slip speed at which friction changes its branch; 0 for other events
     "turned_t": "i8",
     "pair_places": "i8",  # ints, (pair, PAIR_PLACES)
     "pair_numbers": "i8",  # (pair, PAIR_NUMBERS)

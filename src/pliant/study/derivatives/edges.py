@@ -32,7 +32,6 @@ MOST_CORNERS = 64  # in a half of a step
 SPANS = (-1.0, 1.0), (1.0, 4.0), (-1.0, -4.0)  # across the edge, beyond it, before it
 CLOSE, SHORTEST, RATIO = 1e-6, 1e-12, 1e4
 EVENT_CLOSE = 1e-10  # the same for an event function, which was located to 1e-12 s
-OFF = 10.0  # times its error: a function farther from zero all around its event has jumped
 STEEPEST = 1e-3  # largest ratio of the differences at an edge that derivatives may cross; two corners side by side have less
 NOISE = 1e-10  # fraction of the largest rate: smaller differences are round-off
 
@@ -175,15 +174,15 @@ def reason_at_event(walk: TapedRun, k: int, p: Floats, p_next: Floats) -> str:
     return JUMPS if jumps else STEEP if any(steep) else ""
 
 
-def function_jumps(call: DirectionalCall, row: int, point: EventPoint, error: float = 0.0) -> bool:
-    """Whether an event function jumped across zero at a point, or p did so for it, instead of crossing it; known up to `error`."""
+def function_jumps(call: DirectionalCall, row: int, point: EventPoint) -> bool:
+    """Whether an event function jumped across zero at a point, or p did so for it, instead of crossing it."""
     close, none = EVENT_CLOSE * (1.0 + abs(point.t)), (np.zeros((point.y.size, 1)), None, np.zeros((point.p.size, 1)))
 
     def g(distance: float) -> Floats:
         s = distance * close
         return call(point.t + s, point.y + s * point.slope, point.p, *none)[0][row : row + 1]
 
-    stays = g(-RATIO) * g(RATIO) > 0.0 and g(-1.0) * g(1.0) > 0.0 and abs(float(g(0.0)[0])) > OFF * error
+    stays = g(-RATIO) * g(RATIO) > 0.0 and g(-1.0) * g(1.0) > 0.0
     return bool(stays or _grow(g, np.max(np.abs([g(-1.0), g(1.0)])))[0])
 
 

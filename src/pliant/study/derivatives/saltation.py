@@ -140,7 +140,7 @@ class Walk(EventReader):
             if phase.times.size and phase.times[0] <= event.t <= phase.times[-1]:
                 point, rows = self.point_in(phase, event.t), self.event_call(event.index, 1)
                 grazes = self.time_of_record(event.index, point) is None and self.time_of(event.index, point)[1] != 0.0
-                if not grazes and function_jumps(*rows, point, self.look_at(event.index, point).error):
+                if not grazes and function_jumps(*rows, point):
                     self._stop_at(Undefined(event.t, self.name_of(event.index), FUNCTION_JUMPS))
                     return True
         return False
