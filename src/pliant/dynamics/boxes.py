@@ -23,8 +23,9 @@ PARALLEL = 1e-12  # squared sine of an angle: edges at smaller angles do not cro
 TIE = 1e-6  # rad: symmetric poses do not let round-off decide which of two edges is the nearer one
 # A face behind which the corner's own body lies, as the sides of a box on which an equal one stands, is not where the corner is:
 # it stands off by a margin, so that corners hold a body that stands flush.
+# Only of boxes that hardly tilt against each other: else corners beside a face would touch where the edges of both still pass.
 MARGIN = 0.02  # of half of the least thickness of a box
-LEANING = 0.1, 0.5  # sines of the angle by which an edge from the corner leads behind a face: no margin below, all of it above
+LEANING = math.cos(0.03), math.cos(0.01)  # of an edge from the corner with the direction behind a face: no margin below, then all
 SPARED = 1e-6  # of the size of a box: edges cross if their ends are farther than this from the crossing
 
 

@@ -15,6 +15,7 @@ from pliant.model.force import DIRECTIONS
 from pliant.model.friction_law import FrictionLaw
 from pliant.model.joint import ROTATION
 from pliant.model.modes import direction_of
+from pliant.model.normal_law import CustomNormal
 from pliant.model.play import Limits
 from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
@@ -176,8 +177,9 @@ def contact_events(
 
 
 def pulling(contact: ContactForce) -> Scalar:
-    """Below zero where the law of a contact would pull by more than round-off."""
-    return contact.raw + contact.kinematics.pair.normal.force(JUST_TOUCHING, STILL, STILL)
+    """Below zero where the law of a contact would pull by more than round-off; of a law of one's own, at all."""
+    law = contact.kinematics.pair.normal
+    return contact.raw + (0.0 if isinstance(law, CustomNormal) else law.force(JUST_TOUCHING, STILL, STILL))
 
 
 def pair_slots(

@@ -1,9 +1,12 @@
 """Two boxes in space: together their corners and crossing edges touch exactly where the boxes overlap, and forces have no jumps."""
 
+import math
+
 import numpy as np
 import pytest
 
 import pliant as pl
+from pliant.dynamics.boxes import LEANING, MARGIN
 from pliant.dynamics.kinematics import Pose
 from pliant.dynamics.pairs import touching
 from pliant.dynamics.rotation import Rotation
@@ -71,10 +74,13 @@ def test_boxes_touch_exactly_where_they_overlap(near):
     random = np.random.default_rng(3)
     b = turns(random, 1.0)
     a = np.einsum("ijn,jkn->ikn", b, turns(random, NEAR[near]))
+    # a corner beside a face, within the margin of boxes that stand flush, is lower than the edges by what they tilt
+    tilt = 0.0 if near == "any" else min(math.acos(LEANING[0]), 5.0 * NEAR[near])
+    spare = MARGIN * 0.5 * min(SIZES[0]) * tilt
     for depth in (1e-4, 1e-6):
-        assert gaps(a, b, placed(a, b, random, -depth)).min() > 0.0
+        assert gaps(a, b, placed(a, b, random, -depth)).min() > -spare
         found = -gaps(a, b, placed(a, b, random, depth)).min(axis=0)
-        assert found.min() > 0.3 * depth and found.max() < depth * (1.0 + 1e-6)
+        assert found.min() > 0.3 * depth and found.max() < depth * (1.0 + 1e-6) + spare
         assert np.mean(found > 0.999 * depth) > 0.97  # but where corners and edges are within a depth of each other
 
 
