@@ -53,6 +53,7 @@ def test_what_the_model_lets_touch_has_a_formula_and_the_other_way_round():
         (Box, Capsule): {Corner, BoxEdge},
         (Box, Box): {Corner, Crossing},
         (Capsule, Capsule): {End, Side},
+        (Capsule, Cylinder): {End, Side},
         (Capsule, Plane): {Sphere},
         (Capsule, Bore): {Sphere},
     }
