@@ -12,9 +12,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pliant.dynamics.algebra import Scalar, Vec, add, cross, dot, is_zero, scale, sub
+from pliant.dynamics.algebra import Scalar, Vec, add, cross, dot, scale, sub
 from pliant.dynamics.kinematics import Pose
-from pliant.dynamics.meeting import Touching
+from pliant.dynamics.meeting import Touching, either
 from pliant.model.contact import ContactPair
 from pliant.model.solids import Box, Corner, Crossing
 from pliant.scalar import absolute, maximum, minimum, sqrt, where
@@ -82,10 +82,10 @@ def corner_on_box(pair: ContactPair, first: Pose, second: Pose) -> Touching:
         outward = scale(_sign(height), axis)
         behind = _largest([Touching(-dot(outward, way), way, place) for way in ways])
         leaning = minimum(maximum(behind.gap, least), most)
+        gap = absolute(height) - half - steep * (leaning - least)
         turns = where(behind.gap > least, where(behind.gap < most, steep, 0.0), 0.0)
-        found.append(
-            Touching(absolute(height) - half - steep * (leaning - least), outward, add(place, scale(turns, behind.normal)))
-        )
+        across = add(behind.normal, scale(behind.gap, outward))  # of the edge: a point moved along the normal closes as fast
+        found.append(Touching(gap, outward, add(place, scale(turns, across))))
     return _largest(found)
 
 
@@ -154,11 +154,8 @@ def _larger(one: Touching, other: Touching) -> Touching:
 
 
 def _chosen(first: Scalar, one: Touching, other: Touching) -> Touching:
-    def either(a: Vec, b: Vec) -> Vec:
-        x, y, z = (s if is_zero(s) and is_zero(t) else where(first, s, t) for s, t in zip(a, b, strict=True))
-        return (x, y, z)
-
-    return Touching(where(first, one.gap, other.gap), either(one.normal, other.normal), either(one.point, other.point))
+    normal, point = either(first, one.normal, other.normal), either(first, one.point, other.point)
+    return Touching(where(first, one.gap, other.gap), normal, point)
 
 
 def _sign(x: Scalar) -> Scalar:

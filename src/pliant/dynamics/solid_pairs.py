@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pliant.dynamics.algebra import Scalar, Vec, add, dot, is_zero, scale, sub, total
+from pliant.dynamics.algebra import Scalar, Vec, add, dot, scale, sub, total
 from pliant.dynamics.kinematics import Pose
-from pliant.dynamics.meeting import COINCIDENT, Touching, apart
+from pliant.dynamics.meeting import COINCIDENT, Touching, apart, either
 from pliant.dynamics.targets import nearest_share, solid_target
 from pliant.model.along import Edge
 from pliant.model.contact import Capsule, ContactPair, Plane, Side
@@ -135,20 +135,15 @@ def _outside(pair: ContactPair, place: Vec, excess: Sequence[Scalar], outward: S
     nearest, face = excess[0], outward[0]
     for x, direction in zip(excess[1:], outward[1:], strict=True):
         larger = x > nearest
-        face = _either(larger, direction, face)
+        face = either(larger, direction, face)
         nearest = maximum(x, nearest)
     away: Vec = (0.0, 0.0, 0.0)
     for x, direction in zip(beyond, outward, strict=True):
         away = add(away, scale(x / distance, direction))
     is_outside = nearest > 0.0
     gap = where(is_outside, distance, minimum(nearest, 0.0)) - pair.radius
-    normal = _either(is_outside, away, face)
+    normal = either(is_outside, away, face)
     return Touching(gap, normal, sub(place, scale(pair.radius, normal)))
-
-
-def _either(first: Scalar, a: Vec, b: Vec) -> Vec:
-    x, y, z = (s if is_zero(s) and is_zero(t) else where(first, s, t) for s, t in zip(a, b, strict=True))
-    return (x, y, z)
 
 
 def _place(shape: object, pose: Pose) -> Vec:

@@ -92,17 +92,22 @@ class DistanceOfLine(Target):
         return sub(r, nearest), absolute(u - 0.5 * self.length) < 0.5 * self.length
 
 
-@dataclass(frozen=True)
-class DistanceOfBox(Target):
-    """From a box: half the square of the way to its nearest point; within it, the depth below the nearest face, negative."""
+class SolidTarget(Target, Protocol):
+    """A solid, outside of which the function is half the square of a distance, and within it a negative depth."""
 
-    steps = STEPS_TO_SOLID
-    middle: Vec
-    axes: tuple[Vec, ...]
-    halves: tuple[Scalar, ...]
+    steps: ClassVar[int] = STEPS_TO_SOLID
 
     def lever(self, r: Vec) -> Scalar:
         return _distance(self.value(r))
+
+
+@dataclass(frozen=True)
+class DistanceOfBox(SolidTarget):
+    """From a box: half the square of the way to its nearest point; within it, the depth below the nearest face, negative."""
+
+    middle: Vec
+    axes: tuple[Vec, ...]
+    halves: tuple[Scalar, ...]
 
     def value(self, r: Vec) -> Scalar:
         e = sub(r, self.middle)
@@ -119,17 +124,13 @@ class DistanceOfBox(Target):
 
 
 @dataclass(frozen=True)
-class DistanceOfCylinder(Target):
+class DistanceOfCylinder(SolidTarget):
     """The same from a cylinder: beyond its side and its ends."""
 
-    steps = STEPS_TO_SOLID
     middle: Vec
     axis: Vec
     radius: Scalar
     half: Scalar
-
-    def lever(self, r: Vec) -> Scalar:
-        return _distance(self.value(r))
 
     def value(self, r: Vec) -> Scalar:
         e = sub(r, self.middle)

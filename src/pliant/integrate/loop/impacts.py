@@ -254,6 +254,8 @@ def _rubbed(
 
     drag is found by false position, and halving where that is slow: |L_t| - mu L_n falls as it grows. given: L_n is the least one.
     """
+    if given and not mu * least > 0.0:
+        return least, 0.0, 0.0
     low, high, bracketed = 0.0, max(xx + yy, SMALLEST), False
     n, x, y = _dragged(low, nn, nx, ny, xx, xy, yy, free_n, free_x, free_y, least, wanted, given)
     above = math.sqrt(x * x + y * y) - mu * n
