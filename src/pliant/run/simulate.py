@@ -531,11 +531,12 @@ class Run:
         for first, last in islice(batches, self.batch, None):
             if last == 0:
                 yield PiecesOfTime(schedule.times[:1], table[:1], tail=any_due[:1])
+                begun = False
                 continue
             due, ends = schedule.due[first:last] if begun else self._sampled(first, last), slice(first + 1, last + 1)
+            begun = False
             if due is None:
                 return
-            begun = False
             yield PiecesOfTime(schedule.times[ends], table[schedule.breaks[first:last]], due, any_due[ends])
 
     @property
