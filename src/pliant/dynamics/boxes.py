@@ -9,12 +9,11 @@ one is positive where corners touch instead.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pliant.dynamics.algebra import Scalar, Vec, add, cross, dot, scale, sub
 from pliant.dynamics.kinematics import Pose
-from pliant.dynamics.meeting import Touching, either
+from pliant.dynamics.meeting import Touching, chosen, larger, largest
 from pliant.model.contact import ContactPair
 from pliant.model.solids import Box, Corner, Crossing
 from pliant.scalar import absolute, maximum, minimum, sqrt, where
@@ -80,13 +79,13 @@ def corner_on_box(pair: ContactPair, first: Pose, second: Pose) -> Touching:
     for axis, half in zip(other.axes, other.halves, strict=False):
         height = dot(axis, sub(place, other.middle))
         outward = scale(_sign(height), axis)
-        behind = _largest([Touching(-dot(outward, way), way, place) for way in ways])
+        behind = largest([Touching(-dot(outward, way), way, place) for way in ways])
         leaning = minimum(maximum(behind.gap, least), most)
         gap = absolute(height) - half - steep * (leaning - least)
         turns = where(behind.gap > least, where(behind.gap < most, steep, 0.0), 0.0)
         across = add(behind.normal, scale(behind.gap, outward))  # of the edge: a point moved along the normal closes as fast
         found.append(Touching(gap, outward, add(place, scale(turns, across))))
-    return _largest(found)
+    return largest(found)
 
 
 def edge_across_edge(pair: ContactPair, first: Pose, second: Pose) -> Touching:
@@ -99,10 +98,10 @@ def edge_across_edge(pair: ContactPair, first: Pose, second: Pose) -> Touching:
     normal = scale(1.0 / sqrt(sine2), turned)
     normal = scale(_sign(dot(normal, sub(one.middle, other.middle)) + TIE * one.halves[0]), normal)
     own, its = one.edge(part.along, scale(-1.0, normal), part.odd), other.edge(part.across, normal, part.other_odd)
-    return _largest([
+    return largest([
         _between_lines(own, its, normal, sine2),
-        *_beside(own, other), *(_seen_from_other(x) for x in _beside(its, one)),
-        _short_of(own, its), _seen_from_other(_short_of(its, own)),
+        *_beside(own, other), *(x.reversed for x in _beside(its, one)),
+        _short_of(own, its), _short_of(its, own).reversed,
     ])  # fmt: skip
 
 
@@ -131,31 +130,10 @@ def _short_of(edge: Edge, other: Edge) -> Touching:
     first, second = (dot(across, sub(end, other.middle)) for end in edge.ends)
     begin, end = edge.ends
     # either the first end lies behind the plane and the second one before it, or the other way round
-    forward = _larger(Touching(first, across, begin), Touching(-second, scale(-1.0, across), end))
-    backward = _larger(Touching(-first, scale(-1.0, across), begin), Touching(second, across, end))
-    nearest = _chosen(forward.gap < backward.gap, forward, backward)
+    forward = larger(Touching(first, across, begin), Touching(-second, scale(-1.0, across), end))
+    backward = larger(Touching(-first, scale(-1.0, across), begin), Touching(second, across, end))
+    nearest = chosen(forward.gap < backward.gap, forward, backward)
     return Touching(nearest.gap + SPARED * (edge.half + other.half), nearest.normal, nearest.point)
-
-
-def _seen_from_other(touching: Touching) -> Touching:
-    """The same for the shapes exchanged."""
-    return Touching(touching.gap, scale(-1.0, touching.normal), touching.point)
-
-
-def _largest(found: Sequence[Touching]) -> Touching:
-    largest = found[0]
-    for one in found[1:]:
-        largest = _larger(one, largest)
-    return largest
-
-
-def _larger(one: Touching, other: Touching) -> Touching:
-    return _chosen(one.gap > other.gap, one, other)
-
-
-def _chosen(first: Scalar, one: Touching, other: Touching) -> Touching:
-    normal, point = either(first, one.normal, other.normal), either(first, one.point, other.point)
-    return Touching(where(first, one.gap, other.gap), normal, point)
 
 
 def _sign(x: Scalar) -> Scalar:

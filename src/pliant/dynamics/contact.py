@@ -40,12 +40,17 @@ class ContactKinematics:
     centres: tuple[Vec, ...]  # origins of the places, world axes
     drift: Vec  # m/s, velocity of A's centre relative to B's, world axes
     turning: tuple[Vec, Vec]  # rad/s, angular velocities of the bodies that carry the two centres, in their own axes
+    share: Scalar = 1.0  # of the law's force: what acts along the normal, where an edge and a rim cross
     efforts: tuple[tuple[int, Scalar], ...] = ()  # for a pair on a coordinate: index of the rate, and its effort per unit force
 
     @property
     def motion(self) -> tuple[Scalar, ...]:
         """The nine numbers that bound a step."""
         return (*self.drift, *self.turning[0], *self.turning[1])
+
+    def acting(self, force: Scalar) -> Scalar:
+        """What of a force of the law acts along the normal, N."""
+        return force if isinstance(self.share, float) else self.share * force
 
     @property
     def speed(self) -> Scalar:
@@ -70,9 +75,14 @@ class ContactForce:
     grip: Grip | None = None  # state of a law that can stick
 
     @property
+    def pressing(self) -> Scalar:
+        """The force along the normal, N."""
+        return self.kinematics.acting(self.force)
+
+    @property
     def vector(self) -> Vec:
         """The force on A, in world axes."""
-        return add(scale(self.force, self.kinematics.normal), self.friction_vector)
+        return add(scale(self.pressing, self.kinematics.normal), self.friction_vector)
 
     @property
     def friction_vector(self) -> Vec:
@@ -129,7 +139,7 @@ def contact_force(
     stored = where(on, held_back, 0.0)
     if friction is None or not kinematics.slip:
         return ContactForce(kinematics, raw, force, elastic, stored, (0.0,) * len(kinematics.slip))
-    pressing = maximum(force, 0.0) if law.pulls else force
+    pressing = kinematics.acting(maximum(force, 0.0) if law.pulls else force)
     if isinstance(friction, BristleLaw):
         opposing, rates = _bristles(friction, kinematics, pressing, bristles, on)
         return ContactForce(kinematics, raw, force, elastic, stored, opposing, rates)
@@ -237,7 +247,8 @@ def _pair_kinematics(
         pair=pair,
         places=(a, b),
         gap=found.gap + thinner,
-        closing=-dot(normal, relative),
+        closing=-dot(normal, relative) if isinstance(found.share, float) else -found.share * dot(normal, relative),
+        share=found.share,
         normal=normal,
         tangents=tuple(tangents[k] for k in live),
         slip=tuple(slips[k] for k in live),

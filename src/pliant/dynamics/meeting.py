@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pliant.dynamics.algebra import Scalar, Vec, dot, is_zero, scale
@@ -17,6 +18,12 @@ class Touching:
     gap: Scalar  # m, negative in contact
     normal: Vec  # from B to A
     point: Vec  # at which the force acts
+    share: Scalar = 1.0  # of the law's force: what acts; the gap changes by as much as the bodies move along the normal there
+
+    @property
+    def reversed(self) -> Touching:
+        """The same for the shapes exchanged."""
+        return Touching(self.gap, scale(-1.0, self.normal), self.point, self.share)
 
 
 def apart(between: Vec) -> tuple[Scalar, Vec]:
@@ -29,3 +36,22 @@ def either(first: Scalar, a: Vec, b: Vec) -> Vec:
     """a where the condition holds, b elsewhere."""
     x, y, z = (s if is_zero(s) and is_zero(t) else where(first, s, t) for s, t in zip(a, b, strict=True))
     return (x, y, z)
+
+
+def largest(found: Sequence[Touching]) -> Touching:
+    """The one with the largest gap."""
+    most = found[0]
+    for one in found[1:]:
+        most = larger(one, most)
+    return most
+
+
+def larger(one: Touching, other: Touching) -> Touching:
+    return chosen(one.gap > other.gap, one, other)
+
+
+def chosen(first: Scalar, one: Touching, other: Touching) -> Touching:
+    """One where the condition holds, the other elsewhere."""
+    normal, point = either(first, one.normal, other.normal), either(first, one.point, other.point)
+    share = one.share if one.share is other.share else where(first, one.share, other.share)
+    return Touching(where(first, one.gap, other.gap), normal, point, share)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from pliant.dynamics.algebra import Scalar, Vec, add, dot, scale, sub, total
+from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, dot, scale, sub, total
 from pliant.dynamics.kinematics import Pose
 from pliant.dynamics.meeting import COINCIDENT, Touching, apart, either
-from pliant.dynamics.targets import nearest_share, solid_target
+from pliant.dynamics.targets import SolidTarget, nearest_share, solid_target
 from pliant.model.along import Edge
 from pliant.model.contact import Capsule, ContactPair, Plane, Side
 from pliant.model.solids import Box, BoxEdge, Corner, Cylinder, Rim
-from pliant.scalar import absolute, maximum, minimum, sqrt, where
+from pliant.scalar import maximum, minimum, sqrt, where
 
 # Of a radius: where the axis of a cylinder is this parallel to a plane's normal, the lowest point of its rim is a fixed one. There
 # the lowest and the highest press alike, so that only the friction against spinning on the spot notices.
@@ -45,41 +43,17 @@ def rim_on_plane(pair: ContactPair, solid: Pose, plane: Pose) -> Touching:
     return Touching(dot(normal, sub(centre, foot)) + out * tilt, normal, add(centre, scale(out, up)))
 
 
-def ball_on_box(pair: ContactPair, ball: Pose, box: Pose) -> Touching:
-    """The signed distance of a point from a box, outside to its nearest point, inside to its nearest face, less the radius."""
-    solid = pair.against
-    assert isinstance(solid, Box)
-    place = _place(pair.ball, ball)
-    local = box.rotation.into(sub(place, box.position))
-    axes = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))[: len(solid.size)]
-    excess = [absolute(x) - 0.5 * side for x, side in zip(local, solid.size, strict=False)]
-    outward = [scale(where(x < 0.0, -1.0, 1.0), box.rotation.out(axis)) for x, axis in zip(local, axes, strict=False)]
-    return _outside(pair, place, excess, outward)
-
-
-def ball_on_cylinder(pair: ContactPair, ball: Pose, cylinder: Pose) -> Touching:
-    """The same for a cylinder: beyond its side, and beyond its ends."""
-    return _on_cylinder(pair, _place(pair.ball, ball), cylinder)
-
-
-def _on_cylinder(pair: ContactPair, place: Vec, cylinder: Pose) -> Touching:
-    solid = pair.against
-    assert isinstance(solid, Cylinder)
-    axis = cylinder.rotation.out(tuple(solid.axis))  # type: ignore[arg-type]
-    between = sub(place, cylinder.position)
-    height = dot(axis, between)
-    distance, radial = apart(sub(between, scale(height, axis)))
-    excess = [distance - solid.radius, absolute(height) - 0.5 * solid.length]
-    return _outside(pair, place, excess, [radial, scale(where(height < 0.0, -1.0, 1.0), axis)])
+def ball_on_solid(pair: ContactPair, ball: Pose, solid: Pose) -> Touching:
+    """The signed distance of a point from a solid, outside to its nearest point, inside to its nearest surface, less the radius."""
+    return outside(target_of(pair, solid), _place(pair.ball, ball), pair.radius)
 
 
 def side_on_cylinder(pair: ContactPair, side: Pose, cylinder: Pose) -> Touching:
     """At the place of a capsule's axis that comes nearest."""
     begin, way = _segment(pair.ball, side)
-    assert isinstance(pair.against, Cylinder)
-    target = solid_target(pair.against, cylinder.position, cylinder.rotation.out)
+    target = target_of(pair, cylinder)
     share, thinner = nearest_share(target, begin, way)
-    found = _on_cylinder(pair, add(begin, scale(share, way)), cylinder)
+    found = outside(target, add(begin, scale(share, way)), pair.radius)
     return Touching(found.gap + thinner, found.normal, found.point)
 
 
@@ -127,23 +101,28 @@ def line_axis(line: Capsule | Edge) -> Vec:
     return tuple(line.axis) if isinstance(line, Edge) else (1.0, 0.0, 0.0)  # type: ignore[return-value]
 
 
-def _outside(pair: ContactPair, place: Vec, excess: Sequence[Scalar], outward: Sequence[Vec]) -> Touching:
-    """A ball around a place that is beyond the surfaces of a solid by `excess`, each along its direction outward."""
-    beyond = [maximum(x, 0.0) for x in excess]
-    square = total(x * x for x in beyond)
-    distance = sqrt(maximum(square, COINCIDENT**2))
-    nearest, face = excess[0], outward[0]
-    for x, direction in zip(excess[1:], outward[1:], strict=True):
-        larger = x > nearest
-        face = either(larger, direction, face)
-        nearest = maximum(x, nearest)
-    away: Vec = (0.0, 0.0, 0.0)
-    for x, direction in zip(beyond, outward, strict=True):
-        away = add(away, scale(x / distance, direction))
+def target_of(pair: ContactPair, solid: Pose) -> SolidTarget:
+    """The solid that is touched, in the world."""
+    assert isinstance(pair.against, (Box, Cylinder))
+    return solid_target(pair.against, solid.position, solid.rotation.out)
+
+
+def outside(solid: SolidTarget, place: Vec, radius: Scalar) -> Touching:
+    """A ball around a place, on a solid."""
+    found = solid.surfaces(place)
+    beyond = [maximum(one.excess, 0.0) for one in found]
+    distance = sqrt(maximum(total(x * x for x in beyond), COINCIDENT**2))
+    nearest, face = found[0].excess, found[0].outward
+    for one in found[1:]:
+        face = either(one.excess > nearest, one.outward, face)
+        nearest = maximum(one.excess, nearest)
+    away = ZERO
+    for x, one in zip(beyond, found, strict=True):
+        away = add(away, scale(x / distance, one.outward))
     is_outside = nearest > 0.0
-    gap = where(is_outside, distance, minimum(nearest, 0.0)) - pair.radius
+    gap = where(is_outside, distance, minimum(nearest, 0.0)) - radius
     normal = either(is_outside, away, face)
-    return Touching(gap, normal, sub(place, scale(pair.radius, normal)))
+    return Touching(gap, normal, sub(place, scale(radius, normal)))
 
 
 def _place(shape: object, pose: Pose) -> Vec:

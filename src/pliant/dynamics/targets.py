@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
-from pliant.dynamics.algebra import Scalar, Vec, add, dot, scale, sub, total
+from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, dot, scale, sub, total
 from pliant.dynamics.meeting import COINCIDENT, apart
 from pliant.model.solids import Box, Cylinder
 from pliant.scalar import absolute, clip, maximum, minimum, sqrt, where
@@ -92,6 +92,16 @@ class DistanceOfLine(Target):
         return sub(r, nearest), absolute(u - 0.5 * self.length) < 0.5 * self.length
 
 
+@dataclass(frozen=True)
+class Beyond:
+    """How far a place is beyond one of the surfaces of a solid: the distance, its two derivatives by a station, and the way out."""
+
+    excess: Scalar
+    slope: Scalar
+    bend: Scalar
+    outward: Vec
+
+
 class SolidTarget(Target, Protocol):
     """A solid, outside of which the function is half the square of a distance, and within it a negative depth."""
 
@@ -99,6 +109,15 @@ class SolidTarget(Target, Protocol):
 
     def lever(self, r: Vec) -> Scalar:
         return _distance(self.value(r))
+
+    def value(self, r: Vec) -> Scalar:
+        return _value([one.excess for one in self.surfaces(r)])
+
+    def slopes(self, r: Vec, r1: Vec, r2: Vec) -> tuple[Scalar, Scalar]:
+        return _slopes([(one.excess, one.slope, one.bend) for one in self.surfaces(r, r1, r2)])
+
+    def surfaces(self, r: Vec, r1: Vec = ZERO, r2: Vec = ZERO) -> list[Beyond]:
+        """Beyond each of its surfaces, whose directions outward are at right angles to each other."""
 
 
 @dataclass(frozen=True)
@@ -109,18 +128,13 @@ class DistanceOfBox(SolidTarget):
     axes: tuple[Vec, ...]
     halves: tuple[Scalar, ...]
 
-    def value(self, r: Vec) -> Scalar:
-        e = sub(r, self.middle)
-        excess = [absolute(dot(axis, e)) - half for axis, half in zip(self.axes, self.halves, strict=True)]
-        return _value(excess)
-
-    def slopes(self, r: Vec, r1: Vec, r2: Vec) -> tuple[Scalar, Scalar]:
-        e, parts = sub(r, self.middle), []
+    def surfaces(self, r: Vec, r1: Vec = ZERO, r2: Vec = ZERO) -> list[Beyond]:
+        e, found = sub(r, self.middle), []
         for axis, half in zip(self.axes, self.halves, strict=True):
             x = dot(axis, e)
             sign = where(x < 0.0, -1.0, 1.0)
-            parts.append((absolute(x) - half, sign * dot(axis, r1), sign * dot(axis, r2)))
-        return _slopes(parts)
+            found.append(Beyond(absolute(x) - half, sign * dot(axis, r1), sign * dot(axis, r2), scale(sign, axis)))
+        return found
 
 
 @dataclass(frozen=True)
@@ -132,13 +146,7 @@ class DistanceOfCylinder(SolidTarget):
     radius: Scalar
     half: Scalar
 
-    def value(self, r: Vec) -> Scalar:
-        e = sub(r, self.middle)
-        height = dot(self.axis, e)
-        distance, _ = apart(sub(e, scale(height, self.axis)))
-        return _value([distance - self.radius, absolute(height) - self.half])
-
-    def slopes(self, r: Vec, r1: Vec, r2: Vec) -> tuple[Scalar, Scalar]:
+    def surfaces(self, r: Vec, r1: Vec = ZERO, r2: Vec = ZERO) -> list[Beyond]:
         e = sub(r, self.middle)
         height, along, bend = (dot(self.axis, x) for x in (e, r1, r2))
         distance, radial = apart(sub(e, scale(height, self.axis)))
@@ -146,10 +154,10 @@ class DistanceOfCylinder(SolidTarget):
         out = dot(radial, across)
         turns = (dot(across, across) - out * out) / maximum(distance, COINCIDENT)
         sign = where(height < 0.0, -1.0, 1.0)
-        return _slopes([
-            (distance - self.radius, out, turns + dot(radial, r2)),
-            (absolute(height) - self.half, sign * along, sign * bend),
-        ])  # fmt: skip
+        return [
+            Beyond(distance - self.radius, out, turns + dot(radial, r2), radial),
+            Beyond(absolute(height) - self.half, sign * along, sign * bend, scale(sign, self.axis)),
+        ]
 
 
 def _value(excess: Sequence[Scalar]) -> Scalar:
@@ -176,7 +184,7 @@ def _slopes(parts: Sequence[tuple[Scalar, Scalar, Scalar]]) -> tuple[Scalar, Sca
     return where(nearest > 0.0, first, slope), where(nearest > 0.0, second, bend)
 
 
-def solid_target(solid: Box | Cylinder, middle: Vec, out: Callable[[Vec], Vec]) -> Target:
+def solid_target(solid: Box | Cylinder, middle: Vec, out: Callable[[Vec], Vec]) -> SolidTarget:
     """Of a box or a cylinder with this middle; out: from its axes to those in which positions are."""
     if isinstance(solid, Box):
         axes = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))[: len(solid.size)]
@@ -195,7 +203,7 @@ def nearest_share(target: Target, begin: Vec, way: Vec) -> tuple[Scalar, Scalar]
     low, high = maximum(share - 1.0 / CELLS, 0.0), minimum(share + 1.0 / CELLS, 1.0)
     for _ in range(target.steps):
         place = add(begin, scale(share, way))
-        (slope, bend), lever = target.slopes(place, way, (0.0, 0.0, 0.0)), target.lever(place) * crown
+        (slope, bend), lever = target.slopes(place, way, ZERO), target.lever(place) * crown
         share, low, high = stepped(share, low, high, slope + lever * 4.0 * (2.0 * share - 1.0), bend + lever * 8.0, NEAR)
     share = clip(share, 0.0, 1.0)
     return share, crown * (2.0 * share - 1.0) ** 2

@@ -83,7 +83,7 @@ def observe(
         "angular_momentum": list(angular),
         "gap": [contact.kinematics.gap for contact in contacts],
         "closing_speed": [contact.kinematics.closing for contact in contacts],
-        "normal_force": [contact.force for contact in contacts],
+        "normal_force": [contact.pressing for contact in contacts],
         "friction_force": [x for contact in contacts for x in contact.friction_vector],
         "contact_point": [x for contact in contacts for x in contact.kinematics.point],
         "contact_normal": [x for contact in contacts for x in contact.kinematics.normal],

@@ -408,14 +408,14 @@ class Trace(Signals):
         if not self.accelerated:
             return super().contact_force(pair, part, name)
         contact = self.contacts[[own.name for own in self.pairs].index(pair)]
-        return contact.force, contact.friction_vector
+        return contact.pressing, contact.friction_vector
 
     def wearing(self, pair: ContactPair, part: str) -> Scalar:
         if not self.accelerated:
             return super().wearing(pair, part)
         contact = self.contacts[[own.name for own in self.pairs].index(pair.name)]
         assert pair.wear is not None
-        return pair.wear.rate(contact.force, contact.kinematics.speed)
+        return pair.wear.rate(contact.pressing, contact.kinematics.speed)
 
     @cached_property
     def group(self) -> TracedGroup | None:
