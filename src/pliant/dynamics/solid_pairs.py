@@ -125,9 +125,14 @@ def outside(solid: SolidTarget, place: Vec, radius: Scalar) -> Touching:
     return Touching(gap, normal, sub(place, scale(radius, normal)))
 
 
+def place_of(offset: Vec, pose: Pose) -> Vec:
+    """Where a point in the axes of a frame is."""
+    return add(pose.position, pose.rotation.out(offset))
+
+
 def _place(shape: object, pose: Pose) -> Vec:
     """The place of a corner, or the centre of a ball."""
-    return add(pose.position, pose.rotation.out(shape.offset)) if isinstance(shape, Corner) else pose.position
+    return place_of(shape.offset, pose) if isinstance(shape, Corner) else pose.position
 
 
 def _surface(pair: ContactPair, plane: Pose) -> tuple[Vec, Vec]:

@@ -14,7 +14,7 @@ from pliant.model.frame import GROUND, Frame
 from pliant.model.friction_law import BristleLaw, FrictionLaw
 from pliant.model.journal_law import JournalLaw
 from pliant.model.normal_law import NormalLaw
-from pliant.model.solids import Box, BoxEdge, Corner, Crossing, Cylinder, Hull, Lines, Rim, round_lines
+from pliant.model.solids import Box, BoxEdge, Corner, Crossing, Cylinder, Foot, Hull, Lines, Lying, Rim, Rolling, round_lines
 from pliant.model.wear import Archard
 from pliant.scalar import Numbers, cos, sin
 
@@ -194,8 +194,8 @@ TOUCHES: dict[type, tuple[type, ...]] = {
     Sphere: (Plane, Sphere, Point, Bore, Socket, Capsule, Box, Cylinder),
     Capsule: (Plane, Bore, Capsule, Box, Cylinder),
     Pin: (Bore,),
-    Box: (Plane, Capsule, Box),
-    Cylinder: (Plane,),
+    Box: (Plane, Capsule, Box, Cylinder),
+    Cylinder: (Plane, Box, Cylinder),
     Hull: (Plane,),
     Along: (Plane, Sphere, Point, Bore, Capsule, Box, Cylinder, Edge, Along),
 }
@@ -204,8 +204,8 @@ TOUCHED: tuple[type, ...] = tuple(dict.fromkeys(other for others in TOUCHES.valu
 HOLLOW = (Bore, Socket)  # shapes around what they touch
 SAME_PLAY = 1e-9  # of the radius: lengths that differ by less were meant to be the same
 
-Part = Corner | BoxEdge | Crossing | Rim | End | Side  # of a shape that touches at several places
-PARTS = (Corner, BoxEdge, Crossing, Rim, End, Side)
+Part = Corner | BoxEdge | Crossing | Rim | Lying | Rolling | Foot | End | Side  # of a shape that touches at several places
+PARTS = (Corner, BoxEdge, Crossing, Rim, Lying, Rolling, Foot, End, Side)
 
 Touching = Point | Sphere | Capsule | Pin | Along | Box | Cylinder | Hull
 Against = Plane | Point | Sphere | Bore | Socket | Capsule | Box | Cylinder | Edge | Along
@@ -291,10 +291,11 @@ class ContactPair:
 
 
 def both_ways(shape: Any, against: Any) -> list[tuple[Any, Any]]:
-    """What touches what: parts of each of two boxes or capsules the other one; a solid against a ball is a ball against it."""
+    """What touches what: parts of each of two boxes, cylinders or capsules the other one; a solid against a ball is a ball against it."""
     if isinstance(shape, Frame):
         shape = Point(shape)
-    if isinstance(shape, (Box, Capsule)) and isinstance(against, (Box, Capsule)):
+    solids = isinstance(shape, (Box, Cylinder)) and isinstance(against, (Box, Cylinder))
+    if solids or (isinstance(shape, (Box, Capsule)) and isinstance(against, (Box, Capsule))):
         return [(shape, against), (against, shape)]
     swapped = type(shape) in TOUCHES.get(type(against), ()) and type(against) not in TOUCHES.get(type(shape), ())
     return [(against, shape)] if swapped else [(shape, against)]
@@ -311,6 +312,10 @@ def touching_parts(part: str, shape: Any, against: Any) -> list[tuple[str, Point
     if isinstance(shape, Box) and isinstance(against, Box) and shape.flat != against.flat:
         rule = "must have as many sides as the Box that touches it: a rectangle touches rectangles, in the plane"
         raise ModelError.of(part, "against", rule, against)
+    for one, other in ((shape, against), (against, shape)):
+        if isinstance(one, Box) and one.flat and isinstance(other, Cylinder):
+            rule = "must not be a Cylinder when a rectangle touches it: in a plane a Cylinder is a Sphere"
+            raise ModelError.of(part, "against", rule, against)
     if isinstance(shape, (Box, Cylinder, Hull)) or (isinstance(shape, Capsule) and isinstance(against, (Capsule, Box, Cylinder))):
         return [(place_name(shape.at), own, 0.0) for own in _parts(shape, against)]
     if isinstance(shape, Capsule):
@@ -337,8 +342,10 @@ def _rims(part: str, beam: Along, bore: Bore) -> tuple[float, float]:
 
 def _parts(shape: Box | Cylinder | Hull | Capsule, against: Any) -> list[Any]:
     """Which parts of a shape touch this one; a capsule touches the edges of a box, which in a plane are its corners."""
-    if isinstance(shape, Box) and not shape.flat and isinstance(against, Capsule):
+    if isinstance(shape, Box) and not shape.flat and isinstance(against, (Capsule, Cylinder)):
         return shape.edges()
+    if isinstance(shape, Cylinder) and isinstance(against, (Box, Cylinder)):
+        return list(shape.on_solids())
     if isinstance(shape, Capsule) and isinstance(against, Cylinder):
         return [Side(shape), *shape.parts()]
     if type(shape) is type(against) and shape.at.body < against.at.body:  # what is one of both belongs to the first

@@ -115,6 +115,11 @@ class Cylinder:
         """Of each rim the lowest point, and the highest, on which the cylinder stands as well."""
         return [Rim(self, side, far) for side in (-1, 1) for far in (False, True)]
 
+    def on_solids(self) -> list[Lying | Rolling | Foot]:
+        """What of it touches boxes and other cylinders."""
+        rims = [part for side in (-1, 1) for part in (Rolling(self, side), *(Foot(self, side, k) for k in range(FEET)))]
+        return [Lying(self), *rims]
+
     @property
     def bounding(self) -> float:
         """The radius of a ball around the origin of its frame that holds it, m."""
@@ -237,6 +242,62 @@ class Rim:
 
 
 @dataclass(frozen=True)
+class Lying:
+    """The side of a cylinder, between its ends, where it lies on what is not flat."""
+
+    name: ClassVar[str] = "side"
+    radius: ClassVar[float] = 0.0
+    of: Cylinder
+
+    @property
+    def at(self) -> Frame:
+        """The frame of the shape that it is a part of."""
+        return self.of.at
+
+
+@dataclass(frozen=True)
+class Rolling:
+    """A cylinder's rim where it is deepest in a solid, on which the cylinder rolls and lies."""
+
+    radius: ClassVar[float] = 0.0
+    of: Cylinder
+    side: int  # -1 or 1: at which end of the axis
+
+    @property
+    def name(self) -> str:
+        """What tables call it, behind the place of its shape."""
+        return "start" if self.side < 0 else "end"
+
+    @property
+    def at(self) -> Frame:
+        """The frame of the shape that it is a part of."""
+        return self.of.at
+
+
+FEET = 8  # of a rim
+
+
+@dataclass(frozen=True)
+class Foot:
+    """A point of a cylinder's rim on which the cylinder stands."""
+
+    radius: ClassVar[float] = 0.0
+    of: Cylinder
+    side: int  # -1 or 1: at which end of the axis
+    number: int
+
+    @property
+    def name(self) -> str:
+        """What tables call it, behind the place of its shape."""
+        return f"{'start' if self.side < 0 else 'end'}{self.number + 1}"
+
+    @property
+    def at(self) -> Frame:
+        """The frame of the shape that it is a part of."""
+        return self.of.at
+
+
+@dataclass(frozen=True)
 class BoxEdge:
     """One edge of a box."""
 
@@ -287,6 +348,7 @@ class Crossing:
         return f"edge.{'xyz'[self.along]}{1 + self.odd}{'xyz'[self.across]}{1 + self.other_odd}"
 
 
+ON_CYLINDERS = (Rim, Lying, Rolling)  # parts of a cylinder whose places travel round it
 EDGES = [(i, i | bit) for bit in (1, 2, 4) for i in range(8) if not i & bit]  # of a box: the corners that they join
 
 

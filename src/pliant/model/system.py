@@ -58,7 +58,7 @@ from pliant.model.sampled import Sampled, Update, controller
 from pliant.model.segmented import SegmentedBeam
 from pliant.model.sensor import Sensor
 from pliant.model.signal import Constant, Formula, PrescribedMotion, Signal, signal
-from pliant.model.solids import Rim
+from pliant.model.solids import ON_CYLINDERS
 from pliant.model.strut import Strut, strut_force
 from pliant.model.telescopic import TelescopicBeam
 from pliant.model.wear import WEAR, Archard, WearRate
@@ -822,7 +822,7 @@ class System:
             self._check_frame(part, "points" if frame is pair.frames[0] else "against", frame)
         if pair.frames[0].body == pair.frames[1].body:
             raise ModelError.of(part, "points", "must be on a different body from the shape they touch", pair.frames[0].body)
-        if isinstance(pair.ball, Rim) and isinstance(pair.normal, Impulsive):
+        if isinstance(pair.ball, ON_CYLINDERS) and isinstance(pair.normal, Impulsive):
             rule = "must have a stiffness for a Cylinder, which stands on two points that travel round its rim: not Impulsive"
             raise ModelError.of(part, "normal", rule, pair.normal)
         for shape in (pair.ball, pair.against):

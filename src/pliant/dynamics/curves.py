@@ -1,0 +1,200 @@
+"""Where a straight line or a circle is deepest in a solid with sharp edges: how far it is beyond it, over any scalar.
+
+Of a place, the largest distance beyond a surface counts. Where that is least along a curve, it may be stationary on one surface, or
+two surfaces may be as far away: there the curve crosses the edge between them. Moving the bodies changes it then as fast as they
+move along a mean of the two directions outward, weighted so that moving along the curve changes nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, dot, scale, sub, total
+from pliant.dynamics.meeting import Touching, apart
+from pliant.dynamics.targets import CROWN, FLAT, LEVEL, NEAR, Beyond, SolidTarget
+from pliant.scalar import absolute, clip, cos, maximum, minimum, sin, sqrt, where
+
+STEPS = 8  # of Newton's method or halving
+STEPS_ON_EDGE = 2  # of Newton's method, to where two surfaces are as far away
+NEARLY = 1e-6  # of the length of a curve: two surfaces that may be as far away
+ALIKE = 1e-11  # of the length of a curve: distances beyond two surfaces that differ by less are the same
+CROSSED = 1e-30  # slope of their difference: with less of it no step is taken
+
+
+class Curve(Protocol):
+    """A curve by a number x."""
+
+    @property
+    def ends(self) -> tuple[float, float]: ...
+    @property
+    def length(self) -> Scalar: ...
+    @property
+    def crown(self) -> Scalar:
+        """How much thinner it is at its ends, m, so that of a curve that lies flat the middle counts."""
+
+    def at(self, x: Scalar) -> tuple[Vec, Vec, Vec]:
+        """(Place, its first and second derivative)."""
+
+
+@dataclass(frozen=True)
+class Straight:
+    """A straight line between two ends."""
+
+    begin: Vec
+    way: Vec
+    ends = (0.0, 1.0)
+
+    @property
+    def length(self) -> Scalar:
+        return sqrt(dot(self.way, self.way))
+
+    @property
+    def crown(self) -> Scalar:
+        return CROWN * self.length
+
+    def at(self, x: Scalar) -> tuple[Vec, Vec, Vec]:
+        return add(self.begin, scale(x, self.way)), self.way, ZERO
+
+
+@dataclass(frozen=True)
+class Circle:
+    """A circle, to both sides of its first radius."""
+
+    middle: Vec
+    radii: tuple[Vec, Vec]  # two radii at right angles
+    ends = (-0.5, 0.5)
+    crown = 0.0
+
+    @property
+    def length(self) -> Scalar:
+        return 2.0 * math.pi * sqrt(dot(self.radii[0], self.radii[0]))
+
+    def at(self, x: Scalar) -> tuple[Vec, Vec, Vec]:
+        turn = 2.0 * math.pi
+        c, s = cos(turn * x), sin(turn * x)
+        first, second = self.radii
+        out = add(scale(c, first), scale(s, second))
+        along = sub(scale(turn * c, second), scale(turn * s, first))
+        return add(self.middle, out), along, scale(-turn * turn, out)
+
+
+def deepest(curve: Curve, solid: SolidTarget, start: Scalar) -> Touching:
+    """Where a curve is deepest in a solid, or nearest to it, downhill from a place on it."""
+    search = _Search(curve, solid)
+    least, crosses, weights = search.on_edge(*search.descend(start))
+    found = search.beyond(least)
+    weights = [where(crosses, own, one) for own, one in zip(weights, _farthest(found), strict=True)]
+    mean = ZERO
+    for weight, one in zip(weights, found, strict=True):
+        mean = add(mean, scale(weight, one.outward))
+    share, normal = apart(mean)
+    return Touching(_mean(weights, [one.excess for one in found]), normal, curve.at(least)[0], share)
+
+
+@dataclass(frozen=True)
+class _Search:
+    """For the place on a curve that is least far beyond the surfaces of a solid."""
+
+    curve: Curve
+    solid: SolidTarget
+
+    def beyond(self, x: Scalar) -> list[Beyond]:
+        (low, high), crown = self.curve.ends, self.curve.crown
+        found = self.solid.surfaces(*self.curve.at(x))
+        if isinstance(crown, float) and crown == 0.0:
+            return found
+        slope = 2.0 / (high - low)
+        side = slope * (x - 0.5 * (low + high))
+        return [
+            Beyond(
+                one.excess + crown * side**2, one.slope + 2.0 * slope * crown * side, one.bend + 2.0 * slope**2 * crown, one.outward
+            )
+            for one in found
+        ]
+
+    def descend(self, start: Scalar) -> tuple[Scalar, Scalar, Scalar]:
+        """(The least, two places that enclose it)."""
+        low, high = self.curve.ends
+        x, (begin, end) = start, (low, high)
+        for _ in range(STEPS):
+            x, low, high = self._step(x, low, high)
+        if isinstance(self.curve, Circle):
+            return x, low, high
+        rises, falls = self._slope(begin) >= 0.0, self._slope(end) <= 0.0
+        x, low, high = (where(rises, begin, where(falls, end, one)) for one in (x, low, high))
+        return x, low, high
+
+    def _slope(self, x: Scalar) -> Scalar:
+        found = self.beyond(x)
+        return _mean(_farthest(found), [one.slope for one in found])
+
+    def _step(self, x: Scalar, low: Scalar, high: Scalar) -> tuple[Scalar, Scalar, Scalar]:
+        """Newton's method on the farthest surface, but not beyond where another one becomes the farthest."""
+        found = self.beyond(x)
+        weights = _farthest(found)
+        excess, slope, bend = (_mean(weights, [getattr(one, name) for one in found]) for name in ("excess", "slope", "bend"))
+        falls, bends = slope < 0.0, bend > FLAT
+        low, high = where(falls, x, low), where(falls, high, x)
+        middle = 0.5 * (low + high)
+        aim = where(bends, x - where(bends, slope, 0.0) / where(bends, bend, 1.0), where(absolute(slope) <= LEVEL, x, middle))
+        for one in found:
+            growth = where(falls, one.slope - slope, slope - one.slope)  # downhill, over what is farthest here
+            meets = growth > CROSSED
+            way = (excess - one.excess) / where(meets, growth, 1.0)
+            sooner = where(meets, way, 1e300) < where(falls, aim - x, x - aim)
+            aim = where(sooner, where(falls, x + way, x - way), aim)
+        inside = absolute(aim - middle) <= 0.5 * (high - low) + NEAR
+        return where(inside, aim, middle), low, high
+
+    def on_edge(self, least: Scalar, low: Scalar, high: Scalar) -> tuple[Scalar, Scalar, list[Scalar]]:
+        """(The least, whether two surfaces are as far away there, one falling and one rising, how much each counts)."""
+        x, found = least, self.beyond(least)
+        falling, rising = _steepest(found, -1.0, NEARLY * self.curve.length), _steepest(found, 1.0, NEARLY * self.curve.length)
+        change = [b - a for a, b in zip(falling, rising, strict=True)]
+        for _ in range(STEPS_ON_EDGE):
+            off, slope = (_mean(change, [getattr(one, name) for one in found]) for name in ("excess", "slope"))
+            meets = absolute(slope) > CROSSED
+            x = clip(x - where(meets, off, 0.0) / where(meets, slope, 1.0), low, high)
+            found = self.beyond(x)
+        excess, slopes = [one.excess for one in found], [one.slope for one in found]
+        down, up = _mean(falling, slopes), _mean(rising, slopes)
+        level = _most(found) - minimum(_mean(falling, excess), _mean(rising, excess)) <= ALIKE * self.curve.length
+        crosses = where(down < 0.0, where(up > 0.0, where(level, 1.0, 0.0), 0.0), 0.0) > 0.5
+        share = up / maximum(up - down, CROSSED)
+        return where(crosses, x, least), crosses, [share * a + (1.0 - share) * b for a, b in zip(falling, rising, strict=True)]
+
+
+def _most(found: Sequence[Beyond]) -> Scalar:
+    most = found[0].excess
+    for one in found[1:]:
+        most = maximum(most, one.excess)
+    return most
+
+
+def _farthest(found: Sequence[Beyond]) -> list[Scalar]:
+    """1 for the surface beyond which a place is farthest, 0 for others."""
+    most, weights = found[0].excess, [1.0]
+    for one in found[1:]:
+        farther = one.excess > most
+        weights = [*(where(farther, 0.0, weight) for weight in weights), where(farther, 1.0, 0.0)]
+        most = maximum(most, one.excess)
+    return weights
+
+
+def _steepest(found: Sequence[Beyond], way: float, near: Scalar) -> list[Scalar]:
+    """1 for the surface whose distance grows fastest, this way, of those that are nearly the farthest ones."""
+    least = _most(found) - near
+    steepest, weights = where(found[0].excess >= least, way * found[0].slope, -1e300), [1.0]
+    for one in found[1:]:
+        slope = where(one.excess >= least, way * one.slope, -1e300)
+        steeper = slope > steepest
+        weights = [*(where(steeper, 0.0, weight) for weight in weights), where(steeper, 1.0, 0.0)]
+        steepest = maximum(slope, steepest)
+    return weights
+
+
+def _mean(weights: Sequence[Scalar], values: Sequence[Scalar]) -> Scalar:
+    return total(weight * value for weight, value in zip(weights, values, strict=True))

@@ -1,0 +1,88 @@
+"""Cylinders on boxes and on each other: how they lie, how their rims press, how they stand.
+
+Side, rims and feet count by turns. How far the middles of both ends are from the other solid decides: these distances change as fast
+as the middles move, so the force has a potential also where one part takes over from another.
+"""
+
+from __future__ import annotations
+
+import math
+
+from pliant.dynamics.algebra import Scalar, Vec, add, cross, dot, scale, sub
+from pliant.dynamics.curves import Circle, Straight, deepest
+from pliant.dynamics.kinematics import Pose
+from pliant.dynamics.meeting import Touching, apart, larger
+from pliant.dynamics.solid_pairs import UPRIGHT, outside, place_of, target_of
+from pliant.dynamics.targets import SolidTarget, nearest_share
+from pliant.model.contact import ContactPair
+from pliant.model.solids import FEET, Box, BoxEdge, Cylinder, Foot, Lying, Rolling
+from pliant.scalar import clip, maximum, minimum
+
+# Of a radius, how near to the other solid the middle of an end is: up to STANDS a cylinder stands on feet, points of its rim; from
+# ROLLS on it rolls on the lowest point, which jumps where it stands.
+ROLLS, STANDS = 0.03, 0.06
+PARALLEL = 1e-15  # squared sine of an angle: an edge at a smaller one begins in its own begin
+INSIDE = 0.02  # of half the least thickness of the other solid: how far inside its rim a cylinder stands, on an equal one as well
+
+
+def edge_on_cylinder(pair: ContactPair, box: Pose, cylinder: Pose) -> Touching:
+    """From the place that is nearest to the cylinder's axis on."""
+    edge, solid = pair.ball, pair.against
+    assert isinstance(edge, BoxEdge) and isinstance(solid, Cylinder)
+    begin, end = (place_of(corner, box) for corner in edge.ends)
+    way, axis = sub(end, begin), cylinder.rotation.out(tuple(solid.axis))  # type: ignore[arg-type]
+    across, off = (sub(x, scale(dot(x, axis), axis)) for x in (way, sub(begin, cylinder.position)))
+    start = clip(-dot(off, across) / maximum(dot(across, across), PARALLEL * dot(way, way)), 0.0, 1.0)
+    return deepest(Straight(begin, way), target_of(pair, cylinder), start)
+
+
+def side_on_solid(pair: ContactPair, cylinder: Pose, solid: Pose) -> Touching:
+    """Between both ends, which are farther away than a radius: of a cylinder that lies on a face, the rims count."""
+    lying, target = pair.ball, target_of(pair, solid)
+    assert isinstance(lying, Lying)
+    radius = lying.of.radius
+    begin, end = (_middle_of_end(lying.of, cylinder, side) for side in (-1, 1))
+    way = sub(end, begin)
+    share, thinner = nearest_share(target, begin, way)
+    found = outside(target, add(begin, scale(share, way)), radius)
+    nearest = Touching(found.gap + thinner, found.normal, found.point)
+    for place in (begin, end):
+        nearest = larger(_farther_than(radius, target, place), nearest)
+    return nearest
+
+
+def rim_on_solid(pair: ContactPair, cylinder: Pose, solid: Pose) -> Touching:
+    """From its lowest point on, unless the cylinder stands."""
+    rim, target = pair.ball, target_of(pair, solid)
+    assert isinstance(rim, Rolling)
+    middle, axis = _middle_of_end(rim.of, cylinder, rim.side), cylinder.rotation.out(tuple(rim.of.axis))  # type: ignore[arg-type]
+    up = outside(target, middle, 0.0).normal
+    across = sub(up, scale(dot(up, axis), axis))
+    _, outward = apart(add(across, scale(UPRIGHT, cylinder.rotation.out(rim.of.across))))
+    lowest = scale(-rim.of.radius, outward)
+    circle = Circle(middle, (lowest, cross(axis, lowest)))
+    return larger(_farther_than(ROLLS * rim.of.radius, target, middle), deepest(circle, target, 0.0))
+
+
+def foot_on_solid(pair: ContactPair, cylinder: Pose, solid: Pose) -> Touching:
+    """A point of a rim, while the cylinder stands."""
+    foot, target, against = pair.ball, target_of(pair, solid), pair.against
+    assert isinstance(foot, Foot) and isinstance(against, (Box, Cylinder))
+    radius, angle = foot.of.radius, 2.0 * math.pi * foot.number / FEET
+    inside = radius - INSIDE * minimum(radius, against.inner)
+    middle = _middle_of_end(foot.of, cylinder, foot.side)
+    first, second = foot.of.across, cross(tuple(foot.of.axis), foot.of.across)  # type: ignore[arg-type]
+    out = add(scale(math.cos(angle), first), scale(math.sin(angle), second))
+    place = add(middle, scale(inside, cylinder.rotation.out(out)))
+    near = outside(target, middle, 0.0)
+    return larger(Touching(near.gap - STANDS * radius, near.normal, middle), outside(target, place, 0.0))
+
+
+def _farther_than(radius: Scalar, target: SolidTarget, place: Vec) -> Touching:
+    """Positive where a place is nearer."""
+    near = outside(target, place, 0.0)
+    return Touching(radius - near.gap, scale(-1.0, near.normal), place)
+
+
+def _middle_of_end(cylinder: Cylinder, pose: Pose, side: int) -> Vec:
+    return place_of(scale(0.5 * side * cylinder.length, tuple(cylinder.axis)), pose)  # type: ignore[arg-type]
