@@ -10,7 +10,7 @@ from pliant.dynamics.pairs import PAIRS
 from pliant.files.writer import dump_model
 from pliant.model.along import Along
 from pliant.model.contact import TOUCHES, Bore, Capsule, End, Pin, Plane, Point, Side, Sphere
-from pliant.model.solids import Box, BoxEdge, Corner, Crossing, Cylinder, Hull, Rim
+from pliant.model.solids import Box, BoxEdge, Corner, Crossing, Cylinder, Foot, Hull, Lying, Rim, Rolling
 from registered import PAIR_EXAMPLES
 
 END = "the end of a pin"  # in a bore that is longer; the example of (Pin, Bore) is the rim of a bore that is shorter
@@ -20,6 +20,7 @@ ENTRIES = pytest.mark.parametrize(
 LAW = pl.Hertz(stiffness=1e6)
 TURNED = pl.deg(20.0)
 STEP = 2e-5  # s between rows
+CHANGING = (Crossing, Lying, Rolling, Foot)  # what touches is another place, or another edge, elsewhere
 FAR = 0.03  # m between edges that other edges may replace
 TIPS = np.array([(-0.3, 0.0, 0.0), (0.1, 0.06, 0.1)])  # of bodies that are touched along the line to their tips, m
 
@@ -52,6 +53,9 @@ def test_what_the_model_lets_touch_has_a_formula_and_the_other_way_round():
     special = {
         (Box, Capsule): {Corner, BoxEdge},
         (Box, Box): {Corner, Crossing},
+        (Box, Cylinder): {BoxEdge},
+        (Cylinder, Box): {Lying, Rolling, Foot},
+        (Cylinder, Cylinder): {Lying, Rolling, Foot},
         (Capsule, Capsule): {End, Side},
         (Capsule, Cylinder): {End, Side},
         (Capsule, Plane): {Sphere},
@@ -103,7 +107,7 @@ def test_the_bodies_meet_and_the_gap_changes_as_fast_as_it_closes(entry):
     off = np.abs(slope + closing[2:-2])[smooth]
     if entry != END and Along in entry:
         assert np.count_nonzero(off > 2e-6) <= 8 and off.max() < 20.0 * STEP
-    elif entry != END and Crossing in entry:
+    elif entry != END and any(part in CHANGING for part in entry):
         near = gap[2:-2][smooth] < FAR
         assert np.all((off <= 2e-6 + bend)[near]) and near.sum() > 200 and np.mean(off > 2e-6) < 1e-3
     else:

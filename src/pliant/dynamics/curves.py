@@ -17,10 +17,11 @@ from pliant.dynamics.meeting import Touching, apart
 from pliant.dynamics.targets import CROWN, FLAT, LEVEL, NEAR, Beyond, SolidTarget
 from pliant.scalar import absolute, clip, cos, maximum, minimum, sin, sqrt, where
 
-STEPS = 8  # of Newton's method or halving
+STEPS = 10  # of Newton's method or halving
 STEPS_ON_EDGE = 2  # of Newton's method, to where two surfaces are as far away
 NEARLY = 1e-6  # of the length of a curve: two surfaces that may be as far away
 ALIKE = 1e-11  # of the length of a curve: distances beyond two surfaces that differ by less are the same
+FAR = 1e300
 CROSSED = 1e-30  # slope of their difference: with less of it no step is taken
 
 
@@ -29,6 +30,10 @@ class Curve(Protocol):
 
     @property
     def ends(self) -> tuple[float, float]: ...
+    @property
+    def stride(self) -> float:
+        """How far a step goes downhill where it bends down."""
+
     @property
     def length(self) -> Scalar: ...
     @property
@@ -46,6 +51,7 @@ class Straight:
     begin: Vec
     way: Vec
     ends = (0.0, 1.0)
+    stride = 1.0
 
     @property
     def length(self) -> Scalar:
@@ -66,6 +72,7 @@ class Circle:
     middle: Vec
     radii: tuple[Vec, Vec]  # two radii at right angles
     ends = (-0.5, 0.5)
+    stride = 1.0 / 12.0
     crown = 0.0
 
     @property
@@ -139,12 +146,15 @@ class _Search:
         falls, bends = slope < 0.0, bend > FLAT
         low, high = where(falls, x, low), where(falls, high, x)
         middle = 0.5 * (low + high)
-        aim = where(bends, x - where(bends, slope, 0.0) / where(bends, bend, 1.0), where(absolute(slope) <= LEVEL, x, middle))
+        stride = where(falls, self.curve.stride, -self.curve.stride)
+        newton = x - where(bends, slope, 0.0) / where(bends, bend, 1.0)
+        aim = where(bends, newton, where(absolute(slope) <= LEVEL, x, x + stride))
         for one in found:
+            rises = where(falls, one.slope, -one.slope) > 0.0
             growth = where(falls, one.slope - slope, slope - one.slope)  # downhill, over what is farthest here
             meets = growth > CROSSED
             way = (excess - one.excess) / where(meets, growth, 1.0)
-            sooner = where(meets, way, 1e300) < where(falls, aim - x, x - aim)
+            sooner = where(rises, where(meets, way, FAR), FAR) < where(falls, aim - x, x - aim)
             aim = where(sooner, where(falls, x + way, x - way), aim)
         inside = absolute(aim - middle) <= 0.5 * (high - low) + NEAR
         return where(inside, aim, middle), low, high
@@ -187,9 +197,9 @@ def _farthest(found: Sequence[Beyond]) -> list[Scalar]:
 def _steepest(found: Sequence[Beyond], way: float, near: Scalar) -> list[Scalar]:
     """1 for the surface whose distance grows fastest, this way, of those that are nearly the farthest ones."""
     least = _most(found) - near
-    steepest, weights = where(found[0].excess >= least, way * found[0].slope, -1e300), [1.0]
+    steepest, weights = where(found[0].excess >= least, way * found[0].slope, -FAR), [1.0]
     for one in found[1:]:
-        slope = where(one.excess >= least, way * one.slope, -1e300)
+        slope = where(one.excess >= least, way * one.slope, -FAR)
         steeper = slope > steepest
         weights = [*(where(steeper, 0.0, weight) for weight in weights), where(steeper, 1.0, 0.0)]
         steepest = maximum(slope, steepest)
