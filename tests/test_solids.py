@@ -325,3 +325,69 @@ def test_derivatives_by_the_sides_of_a_box_and_the_radius_of_a_cylinder_agree_wi
         exact = found.at_end("q")[1][place][found.names.index(name)]
         difference = (ends[0][coordinate][-1] - ends[1][coordinate][-1]) / (2.0 * step)
         assert exact == pytest.approx(difference, rel=1e-4) and abs(exact) > 0.01
+
+
+CAN = pl.RigidBody.cylinder(0.04, 0.1, mass=0.4)
+
+
+def can(system, name, height, tilt=0.0):
+    at = pl.Free(position=(0.0, 0.0, height), orientation=(math.cos(0.5 * tilt), math.sin(0.5 * tilt), 0.0, 0.0))
+    return pl.Cylinder(system.add(name, CAN, joint=at).root, 0.04, 0.1)
+
+
+def test_a_can_stands_on_a_block_and_an_equal_one_on_it():
+    system = pl.System("cans", gravity=(0.0, 0.0, -G))
+    lower, upper = can(system, "lower", 0.051), can(system, "upper", 0.152, tilt=0.01)
+    law = pl.HuGuo(stiffness=1e6, restitution=0.2)
+    rough = pl.Ambrosio(mu=0.4, v0=1e-4, v1=1e-3)
+    block = pl.Box(system.ground.moved((0.0, 0.0, -0.05)), (0.2, 0.2, 0.1))
+    system.contact(points=lower, against=block, name="below", normal=law, friction=rough)
+    system.contact(points=upper, against=lower, name="above", normal=law, friction=rough)
+    found = pl.simulate(system, 0.8, save=0.01)
+    assert found.ok and found.ledger.relative_error_max < 1e-6
+    depths = [(load / count / 1e6) ** (2.0 / 3.0) for load, count in ((0.8 * G, 8), (0.4 * G, 16))]  # feet of both press above
+    assert found["q", "lower.z"][-1] == pytest.approx(0.05 - depths[0], abs=1e-6)
+    assert found["q", "upper.z"][-1] == pytest.approx(0.15 - sum(depths), abs=1e-6)
+    assert np.abs(found["v"][-1]).max() < 1e-2
+    pressed = dict(zip(system.contacts, found.values["normal_force"][-1], strict=True))
+    on_block = sum(force for name, force in pressed.items() if name.startswith("below"))
+    assert on_block == pytest.approx(0.8 * G, rel=0.05)
+
+
+def test_a_cylinder_rolls_down_a_block_as_it_does_down_a_plane():
+    """Rims on a face carry it as on a plane: to what the tolerance leaves."""
+    slope, ways = 0.2, []
+    for on_block in (True, False):
+        system = pl.System("slope", gravity=(G * math.sin(slope), 0.0, -G * math.cos(slope)))
+        drum = system.add("drum", CAN, joint=pl.Free(position=(-0.4, 0.0, 0.04)))
+        block = pl.Box(system.ground.moved((0.0, 0.0, -0.05)), (1.0, 0.4, 0.1))
+        law, rough = pl.Exact(stiffness=1e6, restitution=0.3, exponent=1.0), pl.Ambrosio(mu=0.5, v0=1e-5, v1=1e-4)
+        floor = block if on_block else pl.Plane(normal="z")
+        system.contact(points=pl.Cylinder(drum.root, 0.04, 0.1, axis="y"), against=floor, normal=law, friction=rough)
+        ways.append(pl.simulate(system, 0.5, save=[0.0, 0.25, 0.5])["q", "drum.x"])
+    np.testing.assert_allclose(ways[0], ways[1], atol=1e-7)
+    spun = 0.4 * (3.0 * 0.04**2 + 0.1**2) / 12.0 / (0.4 * 0.04**2)  # about y, over m R^2: the can rolls across its axis
+    assert ways[0][-1] + 0.4 == pytest.approx(0.5 * G * math.sin(slope) * 0.25 / (1.0 + spun), rel=1e-3)
+
+
+def test_long_cylinders_that_cross_meet_as_capsules_do():
+    def peak(shape, stiffness):
+        system = pl.System("crossing", gravity=(0.0, 0.0, 0.0))
+        body = pl.RigidBody(mass=1.0, inertia=(0.002, 0.02, 0.02))
+        one = system.add("one", body, joint=pl.Free(position=(0.02, 0.0, 0.1), velocity=(0.0, 0.1, -1.0)))
+        other = system.add("other", body, joint=pl.Free(orientation=(math.cos(0.6), 0.0, 0.0, math.sin(0.6))))
+        system.contact(points=shape(one.root), against=shape(other.root), normal=pl.Hertz(stiffness=stiffness))
+        found = pl.simulate(system, 0.1, method=pl.DOP853(rtol=1e-10, atol=1e-12))
+        return found.contacts[0].peak_force, found.contacts[0].begin, found["v"][-1]
+
+    ends = peak(lambda at: pl.Capsule(at.moved((-0.2, 0.0, 0.0)), 0.4, 0.02), 1e8)
+    flat = peak(lambda at: pl.Cylinder(at, 0.02, 0.4, axis="x"), 5e7)  # each presses with its own side
+    assert 2.0 * flat[0] == pytest.approx(ends[0], rel=1e-5) and flat[1] == pytest.approx(ends[1], abs=1e-8)
+    np.testing.assert_allclose(flat[2], ends[2], atol=1e-5)
+
+
+def test_a_rectangle_touches_no_cylinder():
+    system = pl.System("flat", gravity=(0.0, -G))
+    plate = system.add("plate", pl.RigidBody(mass=1.0, inertia=0.01), joint=pl.Planar())
+    with pytest.raises(pl.ModelError, match="must not be a Cylinder when a rectangle touches it"):
+        system.contact(points=pl.Box(plate.root, (0.2, 0.1)), against=pl.Cylinder(system.ground, 0.1, 0.2), normal=HARD)

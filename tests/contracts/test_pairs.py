@@ -10,7 +10,7 @@ from pliant.dynamics.pairs import PAIRS
 from pliant.files.writer import dump_model
 from pliant.model.along import Along
 from pliant.model.contact import TOUCHES, Bore, Capsule, End, Pin, Plane, Point, Side, Sphere
-from pliant.model.solids import Box, BoxEdge, Corner, Crossing, Cylinder, Foot, Hull, Lying, Rim, Rolling
+from pliant.model.solids import Box, BoxEdge, Corner, Crossing, Cylinder, Foot, Hull, Lying, Ridge, Rim, Rolling
 from registered import PAIR_EXAMPLES
 
 END = "the end of a pin"  # in a bore that is longer; the example of (Pin, Bore) is the rim of a bore that is shorter
@@ -43,6 +43,14 @@ def floating(entry, law=LAW, friction=None, exchanged=False, speed=-0.9):
     return system
 
 
+def of_cylinders(entry, system):
+    """The same with only the pairs of this entry, where others of a cylinder touch as well; each must hold by itself."""
+    if entry != END and entry[0] in (Ridge, Lying, Rolling, Foot):
+        kept = [pair for pair in system.contacts.values() if (type(pair.ball), type(pair.against)) == entry]
+        system.contacts = {pair.name: pair for pair in kept}
+    return system
+
+
 def run(system, t_end=0.2, **options):
     return pl.simulate(system, t_end, method=pl.DOP853(rtol=1e-10, atol=1e-12), **options)
 
@@ -53,7 +61,7 @@ def test_what_the_model_lets_touch_has_a_formula_and_the_other_way_round():
     special = {
         (Box, Capsule): {Corner, BoxEdge},
         (Box, Box): {Corner, Crossing},
-        (Box, Cylinder): {BoxEdge},
+        (Box, Cylinder): {Ridge},
         (Cylinder, Box): {Lying, Rolling, Foot},
         (Cylinder, Cylinder): {Lying, Rolling, Foot},
         (Capsule, Capsule): {End, Side},
@@ -95,7 +103,7 @@ def test_the_bodies_meet_and_the_gap_changes_as_fast_as_it_closes(entry):
     Where the touched station of a beam reaches an end, the gap's second derivative jumps: four rows see both sides. Of edges that
     do not cross the gap itself jumps where other edges become the nearest, far from any contact.
     """
-    found = run(floating(entry), save=STEP)
+    found = run(of_cylinders(entry, floating(entry)), save=STEP)
     assert found.ok and len(found.contacts) > 0
     gap, closing = found.values["gap"], found.values["closing_speed"]
     slope = (gap[:-4] - 8.0 * gap[1:-3] + 8.0 * gap[3:-1] - gap[4:]) / (12.0 * STEP)
@@ -117,7 +125,7 @@ def test_the_bodies_meet_and_the_gap_changes_as_fast_as_it_closes(entry):
 @ENTRIES
 def test_momenta_and_energy_stay_without_friction_and_with_it_only_energy_goes(entry):
     for friction in (None, pl.Ambrosio(mu=0.3, v0=1e-3, v1=1e-2)):
-        found = run(floating(entry, friction=friction), save=[0.0, 0.2])
+        found = run(of_cylinders(entry, floating(entry, friction=friction)), save=[0.0, 0.2])
         assert len(found.contacts) > 0 and found.ledger.relative_error_max < 1e-8
         mass = np.array([1.2, 0.7])
         momentum, spin = momenta(found, mass, TIPS if entry != END and Along in entry else np.zeros((2, 3)))
@@ -163,7 +171,7 @@ def test_derivatives_of_a_run_are_the_differences_of_runs(entry):
     """By the speed with which the bodies meet, through the contact and its friction."""
     end, tight = 0.2, {"method": pl.DOP853(rtol=1e-11, atol=1e-13), "save": [0.0, 0.2]}
     speed = pl.Parameter("speed", -0.9)
-    system = floating(entry, friction=pl.Ambrosio(mu=0.3, v0=1e-3, v1=1e-2), speed=speed)
+    system = of_cylinders(entry, floating(entry, friction=pl.Ambrosio(mu=0.3, v0=1e-3, v1=1e-2), speed=speed))
     exact = pl.sensitivities(system, end, ["speed"], **tight)
     runs = [pl.simulate(system, end, parameters={"speed": -0.9 + h}, **tight) for h in (STEP, -STEP)]
     assert len(runs[0].contacts) == len(runs[1].contacts) > 0

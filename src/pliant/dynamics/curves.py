@@ -17,7 +17,6 @@ from pliant.dynamics.meeting import Touching, apart
 from pliant.dynamics.targets import CROWN, FLAT, LEVEL, NEAR, Beyond, SolidTarget
 from pliant.scalar import absolute, clip, cos, maximum, minimum, sin, sqrt, where
 
-STEPS = 10  # of Newton's method or halving
 STEPS_ON_EDGE = 2  # of Newton's method, to where two surfaces are as far away
 NEARLY = 1e-6  # of the length of a curve: two surfaces that may be as far away
 ALIKE = 1e-11  # of the length of a curve: distances beyond two surfaces that differ by less are the same
@@ -30,6 +29,10 @@ class Curve(Protocol):
 
     @property
     def ends(self) -> tuple[float, float]: ...
+    @property
+    def steps(self) -> int:
+        """Of Newton's method or halving."""
+
     @property
     def stride(self) -> float:
         """How far a step goes downhill where it bends down."""
@@ -52,6 +55,7 @@ class Straight:
     way: Vec
     ends = (0.0, 1.0)
     stride = 1.0
+    steps = 7
 
     @property
     def length(self) -> Scalar:
@@ -73,6 +77,7 @@ class Circle:
     radii: tuple[Vec, Vec]  # two radii at right angles
     ends = (-0.5, 0.5)
     stride = 1.0 / 12.0
+    steps = 10
     crown = 0.0
 
     @property
@@ -126,7 +131,7 @@ class _Search:
         """(The least, two places that enclose it)."""
         low, high = self.curve.ends
         x, (begin, end) = start, (low, high)
-        for _ in range(STEPS):
+        for _ in range(self.curve.steps):
             x, low, high = self._step(x, low, high)
         if isinstance(self.curve, Circle):
             return x, low, high
@@ -148,7 +153,8 @@ class _Search:
         middle = 0.5 * (low + high)
         stride = where(falls, self.curve.stride, -self.curve.stride)
         newton = x - where(bends, slope, 0.0) / where(bends, bend, 1.0)
-        aim = where(bends, newton, where(absolute(slope) <= LEVEL, x, x + stride))
+        level = where(absolute(slope) <= LEVEL, absolute(bend), 1.0) <= FLAT
+        aim = where(bends, newton, where(level, x, x + stride))
         for one in found:
             rises = where(falls, one.slope, -one.slope) > 0.0
             growth = where(falls, one.slope - slope, slope - one.slope)  # downhill, over what is farthest here

@@ -1,7 +1,7 @@
 """Cylinders on boxes and on each other: how they lie, how their rims press, how they stand.
 
-Side, rims and feet count by turns. How far the middles of both ends are from the other solid decides: these distances change as fast
-as the middles move, so the force has a potential also where one part takes over from another.
+Side, rims and feet count by turns. How far the middles of both ends are from the other solid decides: these distances change as
+fast as the middles move, so the force has a potential also where one part takes over from another.
 """
 
 from __future__ import annotations
@@ -9,27 +9,32 @@ from __future__ import annotations
 import math
 
 from pliant.dynamics.algebra import Scalar, Vec, add, cross, dot, scale, sub
+from pliant.dynamics.boxes import Solid
 from pliant.dynamics.curves import Circle, Straight, deepest
 from pliant.dynamics.kinematics import Pose
 from pliant.dynamics.meeting import Touching, apart, larger
 from pliant.dynamics.solid_pairs import UPRIGHT, outside, place_of, target_of
 from pliant.dynamics.targets import SolidTarget, nearest_share
 from pliant.model.contact import ContactPair
-from pliant.model.solids import FEET, Box, BoxEdge, Cylinder, Foot, Lying, Rolling
+from pliant.model.solids import FEET, Box, Cylinder, Foot, Lying, Ridge, Rolling
 from pliant.scalar import clip, maximum, minimum
 
 # Of a radius, how near to the other solid the middle of an end is: up to STANDS a cylinder stands on feet, points of its rim; from
 # ROLLS on it rolls on the lowest point, which jumps where it stands.
 ROLLS, STANDS = 0.03, 0.06
+BESIDE = (
+    1.01  # of a radius: nearer than this to the middle of an end, the rim counts, and the side of what lies on a face never touches
+)
 PARALLEL = 1e-15  # squared sine of an angle: an edge at a smaller one begins in its own begin
 INSIDE = 0.02  # of half the least thickness of the other solid: how far inside its rim a cylinder stands, on an equal one as well
 
 
 def edge_on_cylinder(pair: ContactPair, box: Pose, cylinder: Pose) -> Touching:
     """From the place that is nearest to the cylinder's axis on."""
-    edge, solid = pair.ball, pair.against
-    assert isinstance(edge, BoxEdge) and isinstance(solid, Cylinder)
-    begin, end = (place_of(corner, box) for corner in edge.ends)
+    part, solid = pair.ball, pair.against
+    assert isinstance(part, Ridge) and isinstance(solid, Cylinder)
+    edge = Solid.of(part.of, box).edge(part.along, sub(cylinder.position, box.position), part.odd)
+    begin, end = edge.ends
     way, axis = sub(end, begin), cylinder.rotation.out(tuple(solid.axis))  # type: ignore[arg-type]
     across, off = (sub(x, scale(dot(x, axis), axis)) for x in (way, sub(begin, cylinder.position)))
     start = clip(-dot(off, across) / maximum(dot(across, across), PARALLEL * dot(way, way)), 0.0, 1.0)
@@ -37,7 +42,7 @@ def edge_on_cylinder(pair: ContactPair, box: Pose, cylinder: Pose) -> Touching:
 
 
 def side_on_solid(pair: ContactPair, cylinder: Pose, solid: Pose) -> Touching:
-    """Between both ends, which are farther away than a radius: of a cylinder that lies on a face, the rims count."""
+    """Between both ends, the middles of which are farther away than a radius: of a cylinder that lies on a face, the rims count."""
     lying, target = pair.ball, target_of(pair, solid)
     assert isinstance(lying, Lying)
     radius = lying.of.radius
@@ -47,7 +52,7 @@ def side_on_solid(pair: ContactPair, cylinder: Pose, solid: Pose) -> Touching:
     found = outside(target, add(begin, scale(share, way)), radius)
     nearest = Touching(found.gap + thinner, found.normal, found.point)
     for place in (begin, end):
-        nearest = larger(_farther_than(radius, target, place), nearest)
+        nearest = larger(_farther_than(BESIDE * radius, target, place), nearest)
     return nearest
 
 

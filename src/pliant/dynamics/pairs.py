@@ -22,7 +22,7 @@ from pliant.dynamics.solid_pairs import (
 )
 from pliant.model.along import Along, Edge
 from pliant.model.contact import Bore, Capsule, ContactPair, End, Pin, Plane, Point, Side, Socket, Sphere
-from pliant.model.solids import Box, BoxEdge, Corner, Crossing, Cylinder, Foot, Lying, Rim, Rolling
+from pliant.model.solids import Box, BoxEdge, Corner, Crossing, Cylinder, Foot, Lying, Ridge, Rim, Rolling
 
 PairFunction = Callable[[ContactPair, Pose, Pose], Touching]
 
@@ -111,7 +111,7 @@ PAIRS: dict[tuple[type, type], PairFunction] = {
     (Corner, Capsule): ball_on_line,
     (BoxEdge, Capsule): side_on_capsule,
     (Side, Capsule): side_on_capsule,
-    (BoxEdge, Cylinder): edge_on_cylinder,
+    (Ridge, Cylinder): edge_on_cylinder,
     (Point, Cylinder): ball_on_solid,
     (Sphere, Cylinder): ball_on_solid,
     (End, Cylinder): ball_on_solid,
