@@ -65,6 +65,7 @@ SHAPES: dict[str, Made] = {  # with the body, and the distance of its middle fro
 ON_FLOOR = ("box", "plank", "cylinder", "hull", "capsule", "rod", "beam")
 ON_EACH_OTHER = (
     ("box", "box"), ("plank", "box"), ("plank", "plank"), ("capsule", "box"), ("capsule", "cylinder"), ("capsule", "capsule"),
+    ("cylinder", "box"), ("cylinder", "plank"), ("plank", "cylinder"), ("cylinder", "cylinder"),
     ("ball", "box"), ("ball", "cylinder"), ("ball", "capsule"), ("rod", "box"), ("rod", "cylinder"), ("rod", "capsule"),
     ("rod", "ball"), ("rod", "rod"), ("beam", "box"), ("beam", "cylinder"), ("beam", "rod"), ("beam", "ball"),
 )  # fmt: skip

@@ -33,7 +33,7 @@ from pliant.model.reduced import ReducedModel
 from pliant.model.sampled import Sampled
 from pliant.model.segmented import SegmentedBeam
 from pliant.model.sensor import Filter, Sensor
-from pliant.model.solids import BoxEdge, Corner, Crossing, Rim
+from pliant.model.solids import BoxEdge, Corner, Crossing, Foot, Lying, Ridge, Rim, Rolling
 from pliant.model.strut import Strut
 from pliant.model.system import BodyHandle, Link
 from pliant.results.contacts import ContactRecord, ContactTable
@@ -110,6 +110,7 @@ __all__ = [
     "Field",
     "Filter",
     "FinalState",
+    "Foot",
     "FramePath",
     "FrequencyResponse",
     "FrictionLaw",
@@ -120,6 +121,7 @@ __all__ = [
     "LedgerDerivative",
     "Length",
     "Link",
+    "Lying",
     "Method",
     "Minimum",
     "Model",
@@ -144,8 +146,10 @@ __all__ = [
     "Reaction",
     "ReducedModel",
     "RestingContact",
+    "Ridge",
     "Rim",
     "Robot",
+    "Rolling",
     "RunSettings",
     "Sampled",
     "SavedRun",

@@ -108,7 +108,7 @@ WRONG = {
         "Hull: points[0] must be a fixed value",
     ),
     "a flat box on a solid one": ((flat, solid), "against must have as many sides as the Box that touches it"),
-    "cylinders": ((SHAPES["cylinder"], SHAPES["cylinder"]), "against must be a Plane when a Cylinder touches it, got Cylinder"),
+    "a cylinder on a flat box": ((SHAPES["cylinder"], flat), "must not be a Cylinder when a rectangle touches it"),
     "a hull on a ball": (
         (SHAPES["hull"], lambda at: pl.Sphere(at, 0.1)),
         "against must be a Plane when a Hull touches it, got Sphere",
