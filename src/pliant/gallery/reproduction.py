@@ -16,6 +16,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from numpy.typing import NDArray
+
+from pliant.errors import SolveError
 from pliant.host.atomic_files import atomic_write
 from pliant.model.system import System
 from pliant.results.csv import write_table
@@ -47,6 +50,25 @@ class Pictures:
 
 PNG = Pictures()
 Reproduction = Callable[[Path, Progress, Pictures], Summary]
+
+
+class Recorded:
+    """A run of a published system, by its result."""
+
+    result: Result
+
+    @property
+    def time(self) -> NDArray[Any]:
+        return self.result.time
+
+
+def whole(result: Result) -> Result:
+    """A result that reached its end; an error otherwise."""
+    if result.interrupted:
+        raise KeyboardInterrupt
+    if not result.ok:
+        raise SolveError(f"{result.name}: {result.message}")
+    return result
 
 
 @dataclass(frozen=True)
@@ -98,10 +120,24 @@ def warnings_of(study: Any, name: str = "") -> Iterator[tuple[str, list[str]]]:
         yield from warnings_of(part, name if isinstance(part, Result) else f"{name}/{key}".lstrip("/"))
 
 
-def with_methods(summary: Summary, methods: Mapping[str, Result]) -> Summary:
-    """The summary with the warnings of runs by the paper's own method."""
-    told = {f"methods/{name}": list(run.warnings) for name, run in methods.items() if run.warnings}
-    return {**summary, "warnings": {**summary["warnings"], **told}}
+def publish(
+    out: Path, name: str, progress: Progress, pictures: Pictures, begin: float, *, study: Any, results: Mapping[str, Result],
+    draw: Mapping[str, Callable[[], Figure] | Table], cases: Mapping[str, Any], claims: Iterable[Claim],
+    methods: Mapping[str, Result] | None = None, warnings: Mapping[str, list[str]] | None = None, **more: Any,
+) -> Summary:  # fmt: skip
+    """Write results, figures and the summary, which it returns.
+
+    begin: the progress made by the runs. methods: runs by the paper's own method. warnings: of runs that are not in the study.
+    """
+    for case, result in results.items():
+        save_result(out, case.replace("/", "-"), result)
+    save_figures(out, draw, progress, begin, pictures)
+    summary = summary_of(name, cases, claims, study, **more)
+    summary["warnings"] |= warnings or {}
+    summary["warnings"] |= {f"methods/{own}": list(run.warnings) for own, run in (methods or {}).items() if run.warnings}
+    write_summary(out, summary)
+    progress("done", 1.0)
+    return summary
 
 
 def write_summary(out: Path, summary: Summary) -> Path:

@@ -11,16 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import SolveError
 from pliant.gallery.clearance.system import (
     GUIDED_END,
-    SLIDER_MASS,
     TURN,
     Case,
     guided_slider_crank,
     ideal_slider_crank,
     slider_crank,
 )
+from pliant.gallery.reproduction import whole
 from pliant.integrate.methods.method import DOP853, Auto, Method
 from pliant.model.system import System
 from pliant.results.contacts import ContactTable
@@ -121,25 +120,19 @@ class Convergence:
     apart: Mapping[float, Floats]  # by rtol
 
 
-def _done(result: Result) -> Result:
-    if not result.ok:
-        raise SolveError(f"{result.name}: {result.message}")
-    return result
-
-
 def run(case: Case) -> Run:
-    return Run(case, _done(simulate(slider_crank(case), TURNS * TURN, method=METHOD, save=TURN / ROWS, keep=KEPT)))
+    return Run(case, whole(simulate(slider_crank(case), TURNS * TURN, method=METHOD, save=TURN / ROWS, keep=KEPT)))
 
 
 def ideal() -> Result:
     """A turn of the mechanism with an ideal joint."""
-    return _done(simulate(ideal_slider_crank(), TURN, save=TURN / ROWS, keep=KEPT))
+    return whole(simulate(ideal_slider_crank(), TURN, save=TURN / ROWS, keep=KEPT))
 
 
 def poincare(case: Case) -> Floats:
     """(turn, 2): position of the journal along the guide, in clearances, and the slider's speed, m/s, once a turn."""
     kept = ("q", "v", "tip_position")
-    result = _done(simulate(slider_crank(case), MAPPED * TURN, save=TURN, keep=kept))
+    result = whole(simulate(slider_crank(case), MAPPED * TURN, save=TURN, keep=kept))
     way = result.of_body("tip_position", "rod") - result.of_body("tip_position", "slider")
     late = slice(SETTLED, None)
     return np.stack([way[late, 0] / case.clearance, result["v", "slider.displacement"][late]], axis=1)
@@ -149,7 +142,7 @@ def convergence(case: Case) -> Convergence:
     system, save = slider_crank(case), TURN / COMPARED_ROWS
 
     def positions(method: Method) -> Floats:
-        return np.asarray(_done(simulate(system, COMPARED * TURN, method=method, save=save, keep=KEPT)).values["tip_position"])
+        return np.asarray(whole(simulate(system, COMPARED * TURN, method=method, save=save, keep=KEPT)).values["tip_position"])
 
     tight = positions(TIGHT)
     apart = {rtol: _distance(positions(DOP853(rtol=rtol, atol=1e-2 * rtol)), tight) / case.clearance for rtol in LOOSER}
@@ -158,7 +151,7 @@ def convergence(case: Case) -> Convergence:
 
 def until_touch(touching: System, free: System, end: float) -> Free:
     """The run stands beside the same bodies without contacts, by Lagrange's equations and a finer tolerance."""
-    begin = _done(simulate(touching, end, method=TIGHT, save=[0.0, end])).contacts[0].begin
+    begin = whole(simulate(touching, end, method=TIGHT, save=[0.0, end])).contacts[0].begin
     rows = np.linspace(0.0, begin, 101)
     kept = ("q", "tip_position")
     ours = simulate(touching, begin, method=TIGHT, save=rows, keep=kept)
@@ -172,12 +165,7 @@ def _distance(one: Floats, other: Floats) -> Floats:
 
 
 def guided(impulsive: bool = True) -> Result:
-    return _done(simulate(guided_slider_crank(impulsive), GUIDED_END, method=DOP853(rtol=1e-10, atol=1e-12)))
-
-
-def inertia_force() -> float:
-    """The largest force of the ideal joint, N: mass times acceleration of the slider."""
-    return SLIDER_MASS * float(np.max(np.abs(ideal()["a", "slider.displacement"])))
+    return whole(simulate(guided_slider_crank(impulsive), GUIDED_END, method=DOP853(rtol=1e-10, atol=1e-12)))
 
 
 def spread(points: Floats) -> float:

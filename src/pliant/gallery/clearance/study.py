@@ -8,7 +8,7 @@ from pliant.gallery.clearance.claims import STRONG, Study, claims
 from pliant.gallery.clearance.figures import figures
 from pliant.gallery.clearance.runs import convergence, guided, ideal, poincare, run, until_touch
 from pliant.gallery.clearance.system import CLEARANCES, FRICTION, Case, guided_slider_crank, slider_crank
-from pliant.gallery.reproduction import PNG, Pictures, Progress, Summary, save_figures, save_result, summary_of, write_summary
+from pliant.gallery.reproduction import PNG, Pictures, Progress, Summary, publish
 
 COMPUTING = 0.7  # fraction of the progress
 FREE_END, GUIDED_FREE_END = 5e-4, 5e-3  # s: by then both have touched
@@ -21,13 +21,8 @@ def reproduce(out: Path, progress: Progress, pictures: Pictures = PNG) -> Summar
             (("smooth", study.smooth), ("rubbed", study.rubbed), ("braked", study.braked), ("elastic", study.elastic))
             for clearance, one in of.items()} | {"line": study.line}  # fmt: skip
     results = {name: one.result for name, one in runs.items()} | {f"guided/{name}": one for name, one in study.guided.items()}
-    for name, result in results.items():
-        save_result(out, name.replace("/", "-"), result)
-    save_figures(out, figures(study), progress, COMPUTING, pictures)
-    summary = summary_of("clearance", {name: one.summary for name, one in runs.items()}, claims(study), study)
-    write_summary(out, summary)
-    progress("done", 1.0)
-    return summary
+    return publish(out, "clearance", progress, pictures, COMPUTING, study=study, results=results, draw=figures(study),
+                   cases={name: one.summary for name, one in runs.items()}, claims=claims(study))  # fmt: skip
 
 
 def compute(progress: Progress) -> Study:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import SolveError
 from pliant.gallery.falling_chain.system import ENDS, FRICTION, T_END, V1, falling_chain, half_chain
+from pliant.gallery.reproduction import Recorded, whole
 from pliant.integrate.methods.method import DOP853, RKF45, Method
 from pliant.model.friction_law import BengisuAkay, Coulomb, FrictionLaw, Karnopp, Threlfall
 from pliant.results.contacts import ContactRecord
@@ -54,15 +54,11 @@ def fehlberg(rtol: float = PAPERS_RTOL) -> Method:
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(Recorded):
     """One run to 1.5 s; joints are numbered from 0, as in summary.json."""
 
     modes: str
     result: Result
-
-    @property
-    def time(self) -> Floats:
-        return self.result.time
 
     @cached_property
     def positions(self) -> Floats:
@@ -174,7 +170,7 @@ class Run:
 def run(modes: str | tuple[str, Compiled], method: Method = TIGHT, progress: Callable[[float, float], None] | None = None) -> Run:
     """One run with every step saved, of a mode set or of one already compiled; the first flight has rows between steps."""
     name, compiled = (modes, compile_system(falling_chain(modes))) if isinstance(modes, str) else modes
-    result = _finished(simulate(compiled, T_END, method=method, save="steps", progress=progress))
+    result = whole(simulate(compiled, T_END, method=method, save="steps", progress=progress))
     flight = simulate(compiled, result.contacts[0].begin, method=method, save=FLIGHT_ROWS)
     return Run(name, _with_rows(result, flight))
 
@@ -182,14 +178,14 @@ def run(modes: str | tuple[str, Compiled], method: Method = TIGHT, progress: Cal
 def impacts(compiled: Compiled, rtol: float) -> list[int]:
     """Touches with the paper's method, for tolerances that differ by round-off."""
     methods = [fehlberg(rtol * (1.0 + nudge)) for nudge in NUDGES]
-    return [len(_finished(simulate(compiled, T_END, method=method, save=[T_END])).contacts) for method in methods]
+    return [len(whole(simulate(compiled, T_END, method=method, save=[T_END])).contacts) for method in methods]
 
 
 def inner_friction(law: FrictionLaw) -> float:
     """The largest friction of O2 and O3 with another friction law, N: ss-ss-ss, tight."""
     system = falling_chain()
     system.contacts = {name: replace(pair, friction=law) for name, pair in system.contacts.items()}
-    done = Run("ss-ss-ss", _finished(simulate(system, T_END, method=TIGHT, save="steps")))
+    done = Run("ss-ss-ss", whole(simulate(system, T_END, method=TIGHT, save="steps")))
     return float(np.max(np.abs(done.friction_forces[:, 1:3])))
 
 
@@ -217,15 +213,7 @@ class HalfRun:
 
 
 def run_half(modes: str) -> HalfRun:
-    return HalfRun(_finished(simulate(half_chain(modes), T_END, method=TIGHT, save=HALF_ROWS)))
-
-
-def _finished(result: Result) -> Result:
-    if result.interrupted:
-        raise KeyboardInterrupt
-    if not result.ok:
-        raise SolveError(f"{result.name}: {result.message}")
-    return result
+    return HalfRun(whole(simulate(half_chain(modes), T_END, method=TIGHT, save=HALF_ROWS)))
 
 
 def _with_rows(result: Result, more: Result) -> Result:

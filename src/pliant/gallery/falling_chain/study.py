@@ -12,7 +12,7 @@ from pliant.gallery.falling_chain.claims import SENSITIVE, Study, claims
 from pliant.gallery.falling_chain.figures import figures
 from pliant.gallery.falling_chain.runs import OTHER_FRICTION, fehlberg, impacts, inner_friction, mirror_errors, run, run_half
 from pliant.gallery.falling_chain.system import MODE_SETS, falling_chain, half_chain
-from pliant.gallery.reproduction import PNG, Pictures, Progress, Summary, save_figures, save_result, summary_of, write_summary
+from pliant.gallery.reproduction import PNG, Pictures, Progress, Summary, publish
 from pliant.run.prepare import compile_system
 
 COMPUTING = 0.3  # fraction of the progress: figures take longer than runs
@@ -22,14 +22,9 @@ COARSE = (1e-3, 3e-4, 1e-4, 1e-5, 1e-6)  # rtol of the paper's method at which i
 def reproduce(out: Path, progress: Progress, pictures: Pictures = PNG) -> Summary:
     """Run, draw and write everything into a folder that exists; returns what summary.json holds."""
     study = compute(progress)
-    for name, tight in study.tight.items():
-        save_result(out, name, tight.result)
-    save_figures(out, figures(study), progress, COMPUTING, pictures)
-    cases = {name: tight.case for name, tight in study.tight.items()}
-    summary = summary_of("falling-chain", cases, claims(study), study)
-    write_summary(out, summary)
-    progress("done", 1.0)
-    return summary
+    return publish(out, "falling-chain", progress, pictures, COMPUTING, study=study, draw=figures(study), claims=claims(study),
+                   results={name: tight.result for name, tight in study.tight.items()},
+                   cases={name: tight.case for name, tight in study.tight.items()})  # fmt: skip
 
 
 def compute(progress: Progress) -> Study:

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import SolveError
 from pliant.gallery.parallel_robot.system import LEGS, T_LOOP, constrained_robot, efforts_on_the_rose, parallel_robot, rose
-from pliant.gallery.reproduction import swept
+from pliant.gallery.reproduction import Recorded, swept, whole
 from pliant.integrate.methods.method import DOP853, ODE45, DormandPrince, Method
 from pliant.results.result import Result
 from pliant.run.prepare import compile_system
@@ -35,14 +34,10 @@ INVERSE_TIMES = ("0", "0.1", "0.25", "0.5", "0.7", "1", "1.3", "1.75")  # s
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(Recorded):
     """One run, usually to 6 s with rows on the grid."""
 
     result: Result
-
-    @property
-    def time(self) -> Floats:
-        return self.result.time
 
     @property
     def position(self) -> Floats:
@@ -117,7 +112,7 @@ def run(
     """The robot driven by the torques of the rose. Defaults: tight tolerances if no method, exact closures if no stiffness."""
     method = method or tight(stiffness, prestretched)
     system = parallel_robot(stiffness, damping=damping, prestretched=prestretched)
-    return Run(_finished(simulate(compile_system(system, formulation), float(times[-1]), method=method, save=times.tolist())))
+    return Run(whole(simulate(compile_system(system, formulation), float(times[-1]), method=method, save=times.tolist())))
 
 
 def run_springs(names: Sequence[str], method: Method | None = None, **start: Any) -> dict[str, Run]:
@@ -138,7 +133,7 @@ def strayed(formulas: str, stiffness: float) -> float:
     """How far the robot leaves its rose in the first turn, m, with penalty springs on these formulas."""
     times = GRID[GRID <= T_LOOP]
     done = simulate(constrained_robot(formulas, stiffness), T_LOOP, method=DOP853(rtol=1e-9, atol=1e-12), save=times.tolist())
-    return float(np.max(Run(_finished(done)).distance))
+    return float(np.max(Run(whole(done)).distance))
 
 
 def tight(stiffness: float | None, prestretched: bool) -> Method:
@@ -174,7 +169,7 @@ def inverse(times: Sequence[float] | None = None) -> Inverse:
     """Inverse dynamics: no degree of freedom is left, because the loops move elbows and platform with the motors."""
     wanted = [float(instant) for instant in INVERSE_TIMES] if times is None else list(times)
     compiled = compile_system(parallel_robot(prescribed=True))
-    return Inverse(_finished(simulate(compiled, wanted[-1], method=TIGHT, save=wanted)))
+    return Inverse(whole(simulate(compiled, wanted[-1], method=TIGHT, save=wanted)))
 
 
 @dataclass(frozen=True)
@@ -210,11 +205,3 @@ def motor_torques(times: Floats) -> Floats:
 def tip_forces(times: Floats) -> Floats:
     """In closed form, (time, component), N."""
     return np.column_stack([part for tip in efforts_on_the_rose(times).tips for part in tip])
-
-
-def _finished(result: Result) -> Result:
-    if result.interrupted:
-        raise KeyboardInterrupt
-    if not result.ok:
-        raise SolveError(f"{result.name}: {result.message}")
-    return result

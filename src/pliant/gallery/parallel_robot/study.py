@@ -25,17 +25,7 @@ from pliant.gallery.parallel_robot.runs import (
     strayed,
 )
 from pliant.gallery.parallel_robot.system import T_LOOP
-from pliant.gallery.reproduction import (
-    PNG,
-    Pictures,
-    Progress,
-    Summary,
-    save_figures,
-    save_result,
-    summary_of,
-    with_methods,
-    write_summary,
-)
+from pliant.gallery.reproduction import PNG, Pictures, Progress, Summary, publish
 
 COMPUTING = 0.8  # of the whole
 DAMPING = 100.0  # N s/m: gives damping ratios of 0.026 to 0.080 for the six oscillations at REACTIONS_AT
@@ -51,19 +41,13 @@ def reproduce(out: Path, progress: Progress, pictures: Pictures = PNG) -> Summar
     """Run, draw and write everything into a folder that exists; returns what summary.json holds."""
     study = compute(progress)
     runs = cases(study)
-    for name, done in runs.items():
-        save_result(out, name.replace("/", "-"), done.result)
     methods = {
         f"{formulation}, Ks = {REACTIONS_AT}": run(STIFFNESSES[REACTIONS_AT], PAPERS, formulation=formulation).result
         for formulation in ("denoc", "lagrange")
     }
-    save_figures(out, figures(study, methods), progress, COMPUTING, pictures)
-    entries = {name: done.case for name, done in runs.items()}
-    summary = summary_of("parallel-robot", entries, claims(study), study, inverse=study.inverse.case)
-    summary = with_methods(summary, methods)
-    write_summary(out, summary)
-    progress("done", 1.0)
-    return summary
+    return publish(out, "parallel-robot", progress, pictures, COMPUTING, study=study, draw=figures(study, methods),
+                   results={name: done.result for name, done in runs.items()}, claims=claims(study), methods=methods,
+                   cases={name: done.case for name, done in runs.items()}, inverse=study.inverse.case)  # fmt: skip
 
 
 def cases(study: Study) -> dict[str, Run]:

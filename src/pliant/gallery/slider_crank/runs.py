@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import SolveError
-from pliant.gallery.reproduction import swept
+from pliant.gallery.reproduction import Recorded, swept, whole
 from pliant.gallery.slider_crank.system import (
     AREA,
     MATERIALS,
@@ -52,15 +51,11 @@ DRIVEN_COLUMNS = ("t", "crank_angle", "slider_x", "slider_v", "u_tip", "v_mid")
 
 
 @dataclass(frozen=True)
-class Mechanism:
+class Mechanism(Recorded):
     """A result, by the names of the paper. elements: of the rod, 0 for a rigid one."""
 
     elements: int
     result: Result
-
-    @property
-    def time(self) -> Floats:
-        return self.result.time
 
     @property
     def crank_angle(self) -> Floats:
@@ -288,9 +283,4 @@ def _rows_of(result: Result, chosen: Any) -> Result:
 
 
 def _done(system: System, t_end: float, save: Any, method: Method) -> Result:
-    result = simulate(system, t_end, method=method, save=save)
-    if result.interrupted:
-        raise KeyboardInterrupt
-    if not result.ok:
-        raise SolveError(f"{result.name}: {result.message}")
-    return result
+    return whole(simulate(system, t_end, method=method, save=save))

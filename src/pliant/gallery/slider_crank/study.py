@@ -10,17 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pliant.gallery.reproduction import (
-    PNG,
-    Pictures,
-    Progress,
-    Summary,
-    save_figures,
-    save_result,
-    summary_of,
-    with_methods,
-    write_summary,
-)
+from pliant.gallery.reproduction import PNG, Pictures, Progress, Summary, publish
 from pliant.gallery.slider_crank.claims import Study, claims
 from pliant.gallery.slider_crank.figures import figures
 from pliant.gallery.slider_crank.runs import FINE, T_END, Driven, Run, delivered_restitution, drive, drive_all, run, run_all
@@ -42,15 +32,10 @@ def reproduce(out: Path, progress: Progress, pictures: Pictures = PNG) -> Summar
         "rigid": study.rigid,
         **{f"driven/{material}": done for material, done in study.driven.items()},
     }
-    for name, done in runs.items():
-        save_result(out, name.replace("/", "-"), done.stored)
     methods = {"augmented, two loops": simulate(slider_crank(1), T_END, formulation="augmented", method=PAPERS, save=FINE)}
-    save_figures(out, figures(study, methods), progress, COMPUTING, pictures)
-    summary = summary_of("slider-crank", {name: done.case for name, done in runs.items()}, claims(study), study)
-    summary = with_methods(summary, methods)
-    write_summary(out, summary)
-    progress("done", 1.0)
-    return summary
+    return publish(out, "slider-crank", progress, pictures, COMPUTING, study=study, draw=figures(study, methods),
+                   results={name: done.stored for name, done in runs.items()}, claims=claims(study), methods=methods,
+                   cases={name: done.case for name, done in runs.items()})  # fmt: skip
 
 
 def compute(progress: Progress) -> Study:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import SolveError
+from pliant.gallery.reproduction import Recorded, whole
 from pliant.gallery.telescopic_arm.system import (
     DEFLECTION,
     LENGTH,
@@ -39,7 +39,7 @@ SLOW = 4.0  # s for the slow extension; the error of the ratio decreases with it
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(Recorded):
     """One run of the paper's example."""
 
     model: str
@@ -48,10 +48,6 @@ class Run:
     result: Result
     derive_s: float  # mode shapes, equations and machine code, with nothing reused from a cache
     wall_s: float  # the time loop, the fastest of several
-
-    @property
-    def time(self) -> Floats:
-        return self.result.time
 
     @property
     def coordinates(self) -> dict[str, str]:
@@ -108,7 +104,7 @@ def run(
 ) -> Run:
     """The paper's example, freshly compiled; run several times if its run time is wanted."""
     compiled = compile_system(telescopic_arm(model, force, modes), formulation, cache=False)
-    results = [_whole(simulate(compiled, T_END, method=method, save=_rows(ROW).tolist())) for _ in range(repeat)]
+    results = [whole(simulate(compiled, T_END, method=method, save=_rows(ROW).tolist())) for _ in range(repeat)]
     wall_s = min(float(result.stats["wall_s"]) for result in results)
     made_s = sum(seconds for stage, seconds in compiled.seconds.items() if stage != "import")
     return Run(model, force, modes, results[0], made_s, wall_s)
@@ -146,7 +142,7 @@ class Inverse:
 def inverse(model: str, modes: int = 1) -> Inverse:
     """The elastic coordinates run forward from rest."""
     system, rows = telescopic_arm(model, modes=modes), _rows(FINE_ROW).tolist()
-    return Inverse(model, modes, _whole(inverse_dynamics(system, MOTION, T_END, method=TIGHT, save=rows)))
+    return Inverse(model, modes, whole(inverse_dynamics(system, MOTION, T_END, method=TIGHT, save=rows)))
 
 
 @dataclass(frozen=True)
@@ -177,7 +173,7 @@ class Extension:
 
 def extend(model: str, duration: float = SLOW, phase: float = 0.0, modes: int = 1, rows: int = 1) -> Extension:
     system, times = extending_arm(model, duration, phase, modes), np.linspace(0.0, duration, rows + 1)
-    return Extension(model, _whole(simulate(system, duration, method=TIGHT, save=times.tolist())))
+    return Extension(model, whole(simulate(system, duration, method=TIGHT, save=times.tolist())))
 
 
 def _sampled(columns: Mapping[str, Floats]) -> list[list[float]]:
@@ -191,11 +187,3 @@ def _rows(interval: float) -> Floats:
     """From 0 to the end; each the double nearest to its multiple."""
     count = round(T_END / interval)
     return np.arange(count + 1) / (count / T_END)
-
-
-def _whole(result: Result) -> Result:
-    if result.interrupted:
-        raise KeyboardInterrupt
-    if not result.ok:
-        raise SolveError(f"{result.name}: {result.message}")
-    return result

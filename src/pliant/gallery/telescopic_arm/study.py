@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pliant.analysis.operation_counts import count_operations
-from pliant.gallery.reproduction import PNG, Pictures, Progress, Summary, save_figures, save_result, summary_of, write_summary
+from pliant.gallery.reproduction import PNG, Pictures, Progress, Summary, publish
 from pliant.gallery.telescopic_arm.claims import WITNESSES, Study, claims
 from pliant.gallery.telescopic_arm.figures import figures
 from pliant.gallery.telescopic_arm.runs import continuation, extend, inverse, run
@@ -35,15 +35,10 @@ REPEAT = 5  # runs of each case, for the time they take
 def reproduce(out: Path, progress: Progress, pictures: Pictures = PNG) -> Summary:
     """Run, draw and write everything into a folder that exists; returns what summary.json holds."""
     study = compute(progress)
-    for name, done in study.runs.items():
-        save_result(out, name.replace("/", "-"), done.result)
-    save_figures(out, figures(study), progress, COMPUTING, pictures)
-    cases = {name: done.case for name, done in study.runs.items()}
-    asked = {name: done.case for name, done in study.inverse.items()}
-    summary = summary_of("telescopic-arm", cases, claims(study), study, inverse=asked)
-    write_summary(out, summary)
-    progress("done", 1.0)
-    return summary
+    return publish(out, "telescopic-arm", progress, pictures, COMPUTING, study=study, draw=figures(study), claims=claims(study),
+                   results={name: done.result for name, done in study.runs.items()},
+                   cases={name: done.case for name, done in study.runs.items()},
+                   inverse={name: done.case for name, done in study.inverse.items()})  # fmt: skip
 
 
 def compute(progress: Progress) -> Study:

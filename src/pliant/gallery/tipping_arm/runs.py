@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from pliant.beams import beam_shapes
 from pliant.dynamics.tree import build_tree
-from pliant.errors import SolveError
-from pliant.gallery.reproduction import swept
+from pliant.gallery.reproduction import Recorded, swept, whole
 from pliant.gallery.tipping_arm.system import Case, arm, body_and_arm, tipping_arm
 from pliant.integrate.methods.method import DOP853, Method
 from pliant.model.beam import Beam
@@ -40,15 +39,11 @@ ARM_TURNS, TIP_TURNS = "the arm turns", "the tip turns"  # events: theta' = 0, w
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(Recorded):
     """One run, every step saved."""
 
     case: Case
     result: Result
-
-    @property
-    def time(self) -> Floats:
-        return self.result.time
 
     @property
     def angle(self) -> Floats:
@@ -205,13 +200,8 @@ def watched(case: Case) -> System:
 
 def run(case: Case, method: Method = TIGHT, t_end: float | None = None) -> Run:
     """One run with every step saved."""
-    system = watched(case)
-    result = simulate(system, T_END[case.geometry] if t_end is None else t_end, method=method, save="steps")
-    if result.interrupted:
-        raise KeyboardInterrupt
-    if not result.ok:
-        raise SolveError(f"{system.name}: {result.message}")
-    return Run(case, result)
+    end = T_END[case.geometry] if t_end is None else t_end
+    return Run(case, whole(simulate(watched(case), end, method=method, save="steps")))
 
 
 def first_knock(locked: bool, raised: float) -> float:

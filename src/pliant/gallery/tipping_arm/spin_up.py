@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pliant.errors import SolveError
+from pliant.gallery.reproduction import Recorded, whole
 from pliant.gallery.tipping_arm.runs import TIP_TURNS, tip_weights
 from pliant.integrate.methods.method import DOP853, Method
 from pliant.model.beam import Beam
@@ -65,7 +65,7 @@ def spin_up_beam(stiffening: str = "full", modes: int = 4) -> System:
 
 
 @dataclass(frozen=True)
-class SpinUp:
+class SpinUp(Recorded):
     """One run; the turning points of the tip are events, and every event is a row."""
 
     stiffening: str
@@ -75,10 +75,6 @@ class SpinUp:
     @property
     def name(self) -> str:
         return f"{self.stiffening}/{self.modes}"
-
-    @property
-    def time(self) -> Floats:
-        return self.result.time
 
     @property
     def deflection(self) -> Floats:
@@ -106,9 +102,4 @@ def run(stiffening: str, modes: int, method: Method = TIGHT) -> SpinUp:
 
     system.event(TIP_TURNS, lambda t, q, v: across(v))
     system.event(DIVERGED, lambda t, q, v: across(q) ** 2 - BROKEN**2, direction="rising", stop=True)
-    result = simulate(system, T_END, method=method, save="steps")
-    if result.interrupted:
-        raise KeyboardInterrupt
-    if not result.ok:
-        raise SolveError(f"{system.name}: {result.message}")
-    return SpinUp(stiffening, modes, result)
+    return SpinUp(stiffening, modes, whole(simulate(system, T_END, method=method, save="steps")))

@@ -10,17 +10,7 @@ from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
-from pliant.gallery.reproduction import (
-    PNG,
-    Pictures,
-    Progress,
-    Summary,
-    save_figures,
-    save_result,
-    summary_of,
-    with_methods,
-    write_summary,
-)
+from pliant.gallery.reproduction import PNG, Pictures, Progress, Summary, publish
 from pliant.gallery.tipping_arm import spin_up
 from pliant.gallery.tipping_arm.claims import BENDINGS, SOFTER, Study, claims
 from pliant.gallery.tipping_arm.figures import figures
@@ -39,18 +29,11 @@ IMPACT_OVER = 0.41  # s: the first impact is over by then; only the peak of its 
 def reproduce(out: Path, progress: Progress, pictures: Pictures = PNG) -> Summary:
     """Run, draw and write everything into a folder that exists; returns what summary.json holds."""
     study = compute(progress)
-    for name, done in study.runs.items():
-        if name.startswith("down45/full/hertz/"):
-            save_result(out, name.replace("/", "-"), done.result)
     methods = {f"variable-precision RK4, rtol {PAPERS.rtol:g}": run(Case(), PAPERS).result}
-    save_figures(out, figures(study, methods), progress, COMPUTING, pictures)
-    spins = {name: done.entry for name, done in study.spin_up.items()}
-    summary = summary_of("tipping-arm", study.entries, claims(study), study, spin_up=spins)
-    summary["warnings"] |= study.undrawn
-    summary = with_methods(summary, methods)
-    write_summary(out, summary)
-    progress("done", 1.0)
-    return summary
+    return publish(out, "tipping-arm", progress, pictures, COMPUTING, study=study, draw=figures(study, methods),
+                   results={name: done.result for name, done in study.runs.items() if name.startswith("down45/full/hertz/")},
+                   cases=study.entries, claims=claims(study), methods=methods, warnings=study.undrawn,
+                   spin_up={name: done.entry for name, done in study.spin_up.items()})  # fmt: skip
 
 
 def compute(progress: Progress) -> Study:
