@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from numbers import Real
 from pathlib import Path
@@ -66,6 +66,21 @@ def not_negative(part: str, field: str, value: Any, unit: str = "") -> float:
     if clean < 0.0:
         raise ModelError.of(part, field, f"must be >= 0{_in(unit, '')}", value)
     return clean
+
+
+def share(part: str, field: str, value: Any, unit: str = "") -> float:
+    clean = number(part, field, value, unit)
+    if not 0.0 < clean <= 1.0:
+        raise ModelError.of(part, field, "must be in (0, 1]", value)
+    return clean
+
+
+def fields(x: Any, rule: Callable[[str, str, Any, str], Any], part: str = "", /, **units: str) -> None:
+    """Puts checked values into fields of a frozen part, given with their units; one that is None by default may stay so."""
+    for name, unit in units.items():
+        value = getattr(x, name)
+        if value is not None or getattr(type(x), name, 0.0) is not None:
+            object.__setattr__(x, name, rule(part or type(x).__name__, name, value, unit))
 
 
 def structural(part: str, field: str, value: Any) -> None:

@@ -79,8 +79,7 @@ class ClearanceRevolute(ClearanceJoint):
         super().__post_init__()
         part = "ClearanceRevolute"
         object.__setattr__(self, "radius", check.positive(part, "radius", self.radius, "m"))
-        for name, unit in (("angle", "rad"), ("rate", "rad/s")):
-            object.__setattr__(self, name, check.number(part, name, getattr(self, name), unit))
+        check.fields(self, check.number, angle="rad", rate="rad/s")
         for name, unit in (("position", "m"), ("velocity", "m/s")):
             object.__setattr__(self, name, check.numbers(part, name, getattr(self, name), 2, unit))
         if self.length is None:
@@ -141,8 +140,7 @@ class ClearancePrismatic(ClearanceJoint):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("length", "height"):
-            object.__setattr__(self, name, check.positive("ClearancePrismatic", name, getattr(self, name), "m"))
+        check.fields(self, check.positive, length="m", height="m")
 
     @property
     def carrier(self) -> Joint:
@@ -157,6 +155,3 @@ class ClearancePrismatic(ClearanceJoint):
             normal: Axis = (0.0, -side, 0.0)
             found.append(([*corners], Plane(normal=normal, point=wall, on=outer)))
         return found
-
-
-CLEARANCE_JOINTS = (ClearanceRevolute, ClearanceSpherical, ClearancePrismatic)

@@ -51,8 +51,7 @@ class Capsule:
 
     def __post_init__(self) -> None:
         check.instance("Capsule", "at", self.at, Frame, "a frame such as arm.root")
-        object.__setattr__(self, "length", check.positive("Capsule", "length", self.length, "m"))
-        object.__setattr__(self, "radius", check.positive("Capsule", "radius", self.radius, "m"))
+        check.fields(self, check.positive, length="m", radius="m")
 
     def ends(self) -> tuple[Sphere, Sphere]:
         """The two round ends, which represent the capsule in contact with a plane."""

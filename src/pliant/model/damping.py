@@ -47,8 +47,7 @@ class Rayleigh:
     beta: float = 0.0  # s
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "alpha", check.not_negative("Rayleigh", "alpha", self.alpha, "1/s"))
-        object.__setattr__(self, "beta", check.not_negative("Rayleigh", "beta", self.beta, "s"))
+        check.fields(self, check.not_negative, alpha="1/s", beta="s")
 
 
 RULES = ("first_two", "low2_high1", "low1_high2")

@@ -56,8 +56,8 @@ class Coulomb(FrictionLaw):
     transition: float = TRANSITION_SPEED  # vt, m/s
 
     def __post_init__(self) -> None:
-        _not_negative(self, mu="")
-        _positive(self, transition="m/s")
+        check.fields(self, check.not_negative, mu="")
+        check.fields(self, check.positive, transition="m/s")
 
     def coefficient(self, speed: Scalar) -> Scalar:
         return self.mu * tanh(speed / self.transition)
@@ -77,7 +77,7 @@ class CoulombStiction(FrictionLaw):
 
     def __post_init__(self) -> None:
         _two_coefficients(self)
-        _positive(self, v_static="m/s", v_kinetic="m/s")
+        check.fields(self, check.positive, v_static="m/s", v_kinetic="m/s")
         _above(self, "v_kinetic", "v_static", "m/s")
 
     def coefficient(self, speed: Scalar) -> Scalar:
@@ -100,8 +100,8 @@ class CoulombViscous(FrictionLaw):
     transition: float = TRANSITION_SPEED  # vt, m/s
 
     def __post_init__(self) -> None:
-        _not_negative(self, mu="", viscous="s/m")
-        _positive(self, transition="m/s")
+        check.fields(self, check.not_negative, mu="", viscous="s/m")
+        check.fields(self, check.positive, transition="m/s")
 
     def coefficient(self, speed: Scalar) -> Scalar:
         return self.mu * tanh(speed / self.transition) + self.viscous * speed
@@ -120,8 +120,8 @@ class Stribeck(FrictionLaw):
 
     def __post_init__(self) -> None:
         _two_coefficients(self)
-        _positive(self, v_stribeck="m/s", exponent="", transition="m/s")
-        _not_negative(self, viscous="s/m")
+        check.fields(self, check.positive, v_stribeck="m/s", exponent="", transition="m/s")
+        check.fields(self, check.not_negative, viscous="s/m")
         _above(self, "v_stribeck", "transition", "m/s")
 
     def coefficient(self, speed: Scalar) -> Scalar:
@@ -140,8 +140,8 @@ class Threlfall(FrictionLaw):
     v_r: float  # m/s
 
     def __post_init__(self) -> None:
-        _not_negative(self, mu="")
-        _positive(self, v_r="m/s")
+        check.fields(self, check.not_negative, mu="")
+        check.fields(self, check.positive, v_r="m/s")
 
     def coefficient(self, speed: Scalar) -> Scalar:
         return self.mu * (1.0 - exp(-3.0 * minimum(speed / self.v_r, 1.0)))
@@ -162,7 +162,7 @@ class BengisuAkay(FrictionLaw):
 
     def __post_init__(self) -> None:
         _two_coefficients(self)
-        _positive(self, v0="m/s", xi="s/m")
+        check.fields(self, check.positive, v0="m/s", xi="s/m")
 
     def coefficient(self, speed: Scalar) -> Scalar:
         below = self.mu_static * (1.0 - (speed / self.v0 - 1.0) ** 2)
@@ -188,8 +188,8 @@ class Ambrosio(FrictionLaw):
     v1: float  # m/s
 
     def __post_init__(self) -> None:
-        _not_negative(self, mu="", v0="m/s")
-        _positive(self, v1="m/s")
+        check.fields(self, check.not_negative, mu="", v0="m/s")
+        check.fields(self, check.positive, v1="m/s")
         _above(self, "v1", "v0", "m/s")
 
     def coefficient(self, speed: Scalar) -> Scalar:
@@ -217,8 +217,8 @@ class Karnopp(FrictionLaw):
 
     def __post_init__(self) -> None:
         _two_coefficients(self)
-        _positive(self, band="m/s")
-        _not_negative(self, viscous="s/m")
+        check.fields(self, check.positive, band="m/s")
+        check.fields(self, check.not_negative, viscous="s/m")
 
     def coefficient(self, speed: Scalar) -> Scalar:
         return self.mu_kinetic + self.viscous * speed
@@ -254,8 +254,8 @@ class DryFriction(FrictionLaw):
 
     def __post_init__(self) -> None:
         _two_coefficients(self)
-        _not_negative(self, viscous="s/m")
-        _positive(self, rest="m/s")
+        check.fields(self, check.not_negative, viscous="s/m")
+        check.fields(self, check.positive, rest="m/s")
 
     def coefficient(self, speed: Scalar) -> Scalar:
         return self.mu_kinetic + self.viscous * speed
@@ -345,7 +345,7 @@ class Dahl(BristleLaw):
     mu: float
 
     def __post_init__(self) -> None:
-        _positive(self, sigma0="1/m", mu="")
+        check.fields(self, check.positive, sigma0="1/m", mu="")
 
     def deflection_rate(self, slip: Scalar, deflection: Scalar, speed: Scalar, normal: Scalar) -> Scalar:
         return slip - self.sigma0 / self.mu * speed * deflection
@@ -367,8 +367,8 @@ class LuGre(BristleLaw):
 
     def __post_init__(self) -> None:
         _two_coefficients(self, zero=False)
-        _positive(self, sigma0="1/m", v_stribeck="m/s", exponent="")
-        _not_negative(self, sigma1="s/m", sigma2="s/m")
+        check.fields(self, check.positive, sigma0="1/m", v_stribeck="m/s", exponent="")
+        check.fields(self, check.not_negative, sigma1="s/m", sigma2="s/m")
 
     def deflection_rate(self, slip: Scalar, deflection: Scalar, speed: Scalar, normal: Scalar) -> Scalar:
         return slip - self.sigma0 * speed * deflection / _stribeck_curve(self, speed)
@@ -403,11 +403,11 @@ class GonthierFriction(BristleLaw):
 
     def __post_init__(self) -> None:
         _two_coefficients(self, zero=False)
-        _positive(self, sigma0="1/m", sigma1="s/m", v_stribeck="m/s", tau_dwell="s")
-        _not_negative(self, sigma2="s/m")
+        check.fields(self, check.positive, sigma0="1/m", sigma1="s/m", v_stribeck="m/s", tau_dwell="s")
+        check.fields(self, check.not_negative, sigma2="s/m")
         if self.v_smooth is None:
             object.__setattr__(self, "v_smooth", SMOOTH_SHARE * self.v_stribeck)
-        _positive(self, v_smooth="m/s")
+        check.fields(self, check.positive, v_smooth="m/s")
 
     @property
     def switches(self) -> tuple[float, ...]:
@@ -497,19 +497,9 @@ def _stribeck_curve(law: Any, speed: Scalar) -> Scalar:
     return law.mu_kinetic + (law.mu_static - law.mu_kinetic) * exp(-((speed / law.v_stribeck) ** law.exponent))
 
 
-def _positive(law: Any, **units: str) -> None:
-    for name, unit in units.items():
-        object.__setattr__(law, name, check.positive(type(law).__name__, name, getattr(law, name), unit))
-
-
-def _not_negative(law: Any, **units: str) -> None:
-    for name, unit in units.items():
-        object.__setattr__(law, name, check.not_negative(type(law).__name__, name, getattr(law, name), unit))
-
-
 def _two_coefficients(law: Any, zero: bool = True) -> None:
     """mu_static >= mu_kinetic >= 0, or > 0 where the law divides by them."""
-    (_not_negative if zero else _positive)(law, mu_kinetic="", mu_static="")
+    check.fields(law, check.not_negative if zero else check.positive, mu_kinetic="", mu_static="")
     if law.mu_static < law.mu_kinetic:
         rule = f"must be >= mu_kinetic = {law.mu_kinetic!r}"
         raise ModelError.of(type(law).__name__, "mu_static", rule, law.mu_static)

@@ -41,8 +41,7 @@ class JournalLaw(DampedLaw):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name, unit in (("modulus", "Pa"), ("length", "m"), ("radius", "m"), ("clearance", "m")):
-            object.__setattr__(self, name, check.positive(type(self).__name__, name, getattr(self, name), unit))
+        check.fields(self, check.positive, modulus="Pa", length="m", radius="m", clearance="m")
 
     @cached_property
     def factor(self) -> float:

@@ -19,7 +19,6 @@ class Material:
 
     def __post_init__(self) -> None:
         part = "Material"
-        object.__setattr__(self, "E", check.positive(part, "E", self.E, "Pa"))
         if self.G is not None and self.nu is not None:
             raise ModelError(f"{part}: only one of G and nu may be given, got G = {self.G!r} and nu = {self.nu!r}")
         if self.nu is not None:
@@ -27,10 +26,7 @@ class Material:
             if not -1.0 < nu <= 0.5:
                 raise ModelError.of(part, "nu", "must be in (-1, 0.5]", nu)
             object.__setattr__(self, "nu", nu)
-        if self.G is not None:
-            object.__setattr__(self, "G", check.positive(part, "G", self.G, "Pa"))
-        if self.density is not None:
-            object.__setattr__(self, "density", check.positive(part, "density", self.density, "kg/m^3"))
+        check.fields(self, check.positive, E="Pa", G="Pa", density="kg/m^3")
 
     @property
     def shear_modulus(self) -> float | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from pliant.errors import ModelError
 from pliant.model import check
@@ -50,33 +50,20 @@ class Motor:
 
     def __post_init__(self) -> None:
         part = "Motor"
-        for field, unit in (("inertia", "kg m^2"), ("damping", "N m s/rad"), ("inductance", "H"), ("time_constant", "s"),
-                            ("gear_damping", "N m s/rad")):  # fmt: skip
-            self._set(field, check.not_negative(part, field, getattr(self, field), unit))
-        self._set("ratio", check.number(part, "ratio", self.ratio))
+        check.fields(self, check.not_negative, inertia="kg m^2", damping="N m s/rad", inductance="H", time_constant="s",
+                     gear_damping="N m s/rad")  # fmt: skip
+        check.fields(self, check.number, ratio="")
         if self.ratio == 0.0:
             raise ModelError.of(part, "ratio", "must not be 0", self.ratio)
-        self._set("transition", check.positive(part, "transition", self.transition, "rad/s"))
-        for field in ("efficiency", "back_efficiency"):
-            self._check_share(part, field)
-        for field in (*ELECTRICAL, *LINE, "max_torque", "max_current", "gear_stiffness"):
-            if getattr(self, field) is not None:
-                self._set(field, check.positive(part, field, getattr(self, field)))
+        check.fields(self, check.positive, transition="rad/s")
+        check.fields(self, check.share, efficiency="", back_efficiency="")
+        check.fields(self, check.positive, **dict.fromkeys((*ELECTRICAL, *LINE, "max_torque", "max_current", "gear_stiffness"), ""))
         self._check_kind(part)
         if self.is_elastic and self.inertia == 0.0:
             rule = "must be > 0 kg m^2 if gear_stiffness is given, because the rotor then moves by itself"
             raise ModelError.of(part, "inertia", rule, self.inertia)
         if self.gear_damping > 0.0 and not self.is_elastic:
             raise ModelError.of(part, "gear_damping", "must be left out unless gear_stiffness is given", self.gear_damping)
-
-    def _check_share(self, part: str, field: str) -> None:
-        value = getattr(self, field)
-        if value is None:
-            return
-        share = check.number(part, field, value)
-        if not 0.0 < share <= 1.0:
-            raise ModelError.of(part, field, "must be in (0, 1]", value)
-        self._set(field, share)
 
     def _check_kind(self, part: str) -> None:
         """Require exactly one complete description of the torque."""
@@ -94,9 +81,6 @@ class Motor:
         if self.is_electrical and self.time_constant > 0.0:
             rule = "must be left out when a resistance is given, because the lag is then inductance/resistance"
             raise ModelError.of(part, "time_constant", rule, self.time_constant)
-
-    def _set(self, field: str, value: Any) -> None:
-        object.__setattr__(self, field, value)
 
     @property
     def is_electrical(self) -> bool:
@@ -210,51 +194,53 @@ class MotorDrive:
 
 
 @dataclass(frozen=True)
-class LagRate:
-    """The rate of a motor's current or torque as a formula of (t, q, v): (steady value - present value)/lag."""
+class MotorRate:
+    """The rate of one of a motor's states as a formula of (t, q, v)."""
+
+    PART: ClassVar[str] = ""
 
     drive: MotorDrive
 
     @property
     def text(self) -> str:
         """Its name in messages."""
-        return f"the lag of motor {self.drive.name!r}"
+        return f"the {self.PART} of motor {self.drive.name!r}"
 
     def __call__(self, t: Any, q: Mapping[str, Any], v: Mapping[str, Any]) -> Any:
+        return self.of(q, v[self.drive.coordinate])
+
+    def of(self, q: Mapping[str, Any], rate: Any) -> Any:
+        """rate: of the coordinate."""
+        raise NotImplementedError
+
+
+class LagRate(MotorRate):
+    """Of the current or torque: (steady value - present value)/lag."""
+
+    PART = "lag"
+
+    def of(self, q: Mapping[str, Any], rate: Any) -> Any:
         motor = self.drive.motor
-        settled = motor.settled(q[f"{self.drive.name}.{COMMAND}"], self.drive.speed(q, v[self.drive.coordinate]))
+        settled = motor.settled(q[f"{self.drive.name}.{COMMAND}"], self.drive.speed(q, rate))
         return (settled - q[str(self.drive.state)]) / motor.lag
 
 
-@dataclass(frozen=True)
-class GearRate:
-    """The rate of the deflection of an elastic gear."""
+class GearRate(MotorRate):
+    """Of the deflection of an elastic gear."""
 
-    drive: MotorDrive
+    PART = "gear"
 
-    @property
-    def text(self) -> str:
-        """Its name in messages."""
-        return f"the gear of motor {self.drive.name!r}"
-
-    def __call__(self, t: Any, q: Mapping[str, Any], v: Mapping[str, Any]) -> Any:
-        return self.drive.gear(q, v[self.drive.coordinate])[1]
+    def of(self, q: Mapping[str, Any], rate: Any) -> Any:
+        return self.drive.gear(q, rate)[1]
 
 
-@dataclass(frozen=True)
-class RotorRate:
-    """The acceleration of a rotor behind an elastic gear: J w' = T - loss - damping w - effort/ratio."""
+class RotorRate(MotorRate):
+    """Of the speed of a rotor behind an elastic gear: J w' = T - loss - damping w - effort/ratio."""
 
-    drive: MotorDrive
+    PART = "rotor"
 
-    @property
-    def text(self) -> str:
-        """Its name in messages."""
-        return f"the rotor of motor {self.drive.name!r}"
-
-    def __call__(self, t: Any, q: Mapping[str, Any], v: Mapping[str, Any]) -> Any:
+    def of(self, q: Mapping[str, Any], rate: Any) -> Any:
         drive, motor = self.drive, self.drive.motor
-        rate = v[drive.coordinate]
         speed = drive.speed(q, rate)
         left = -drive.gear(q, rate)[2] / motor.ratio - motor.damping * speed
         if drive.command is not None:

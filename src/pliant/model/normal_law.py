@@ -139,7 +139,7 @@ class DampedLaw(NormalLaw):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "restitution", _restitution(type(self).__name__, self.restitution))
+        check.fields(self, check.share, restitution="")
 
     @property
     def factor(self) -> float:
@@ -402,14 +402,11 @@ class Linear(PowerLaw):
         if (self.damping is None) == (self.restitution is None):
             given = f"damping = {self.damping!r} and restitution = {self.restitution!r}"
             raise ModelError(f"{part}: either damping, or restitution and mass, must be given, got {given}")
-        if self.mass is not None:
-            object.__setattr__(self, "mass", check.positive(part, "mass", self.mass, "kg"))
-        if self.damping is not None:
-            object.__setattr__(self, "damping", check.not_negative(part, "damping", self.damping, "N s/m"))
-        else:
-            object.__setattr__(self, "restitution", _restitution(part, self.restitution))
-            if self.mass is None:
-                raise ModelError.of(part, "mass", "must be the reduced mass in kg when restitution is given", None)
+        check.fields(self, check.positive, mass="kg")
+        check.fields(self, check.not_negative, damping="N s/m")
+        check.fields(self, check.share, restitution="")
+        if self.restitution is not None and self.mass is None:
+            raise ModelError.of(part, "mass", "must be the reduced mass in kg when restitution is given", None)
 
     @cached_property
     def coefficient(self) -> float:
@@ -657,10 +654,3 @@ def _bisect(function: Callable[[float], float], low: float, high: float) -> floa
         else:
             high = middle
     return middle
-
-
-def _restitution(part: str, value: Any) -> float:
-    clean = check.number(part, "restitution", value)
-    if not 0.0 < clean <= 1.0:
-        raise ModelError.of(part, "restitution", "must be in (0, 1]", value)
-    return clean

@@ -20,8 +20,7 @@ class RectangleOutline:
     width: float  # m
 
     def __post_init__(self) -> None:
-        for field in ("height", "width"):
-            object.__setattr__(self, field, check.positive("RectangleOutline", field, getattr(self, field), "m"))
+        check.fields(self, check.positive, height="m", width="m")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,10 +56,7 @@ class FibreOutline:
         if not points:
             raise ModelError.of(part, "points", "must contain at least one fibre", self.points)
         object.__setattr__(self, "points", points)
-        for field, unit in (("torsion_modulus", "m^3"), ("shear_area", "m^2")):
-            if getattr(self, field) is not None:
-                object.__setattr__(self, field, check.positive(part, field, getattr(self, field), unit))
+        check.fields(self, check.positive, torsion_modulus="m^3", shear_area="m^2")
 
 
-Outline = RectangleOutline | RingOutline | FibreOutline
 OUTLINES = (RectangleOutline, RingOutline, FibreOutline)

@@ -33,8 +33,7 @@ class Limits:
 
     def __post_init__(self) -> None:
         part = "Limits"
-        object.__setattr__(self, "low", check.number(part, "low", self.low))
-        object.__setattr__(self, "high", check.number(part, "high", self.high))
+        check.fields(self, check.number, low="", high="")
         if not self.low < self.high:
             raise ModelError.of(part, "low", f"must be < high = {self.high!r}", self.low)
         _check_flank(part, self)
@@ -106,10 +105,7 @@ def _check_flank(part: str, flank: Limits | Backlash) -> None:
         return
     if given["damping"] is not None:
         raise ModelError.of(part, "damping", "must be left out when a restitution is given", flank.damping)
-    restitution = check.number(part, "restitution", flank.restitution)
-    if not 0.0 < restitution <= 1.0:
-        raise ModelError.of(part, "restitution", "must be in (0, 1]", flank.restitution)
-    object.__setattr__(flank, "restitution", restitution)
+    check.fields(flank, check.share, part, restitution="")
 
 
 def _exact(flank: Limits | Backlash) -> NormalLaw:

@@ -85,8 +85,7 @@ class RigidBody:
         part = "RigidBody"
         object.__setattr__(self, "mass", check.not_negative(part, "mass", self.mass, "kg"))
         object.__setattr__(self, "inertia", inertia_matrix(part, self.inertia))
-        object.__setattr__(self, "com", check.vector(part, "com", self.com, "m"))
-        object.__setattr__(self, "tip", check.vector(part, "tip", self.tip, "m"))
+        check.fields(self, check.vector, com="m", tip="m")
         frames = {
             check.identifier(part, "frames", name): check.vector(part, f"frames[{name!r}]", point, "m")
             for name, point in check.mapping(part, "frames", self.frames).items()

@@ -31,11 +31,7 @@ class Section:
 
     def __post_init__(self) -> None:
         part = "Section"
-        object.__setattr__(self, "A", check.positive(part, "A", self.A, "m^2"))
-        for field in ("Iz", "Iy", "J"):
-            value = getattr(self, field)
-            if value is not None:
-                object.__setattr__(self, field, check.positive(part, field, value, "m^4"))
+        check.fields(self, check.positive, A="m^2", Iz="m^4", Iy="m^4", J="m^4")
         if self.shear_factor is not None:
             factor = check.positive(part, "shear_factor", self.shear_factor)
             if factor > 1.0:

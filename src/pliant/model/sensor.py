@@ -76,10 +76,8 @@ class Sensor:
 
     def __post_init__(self) -> None:
         part = type(self).__name__
-        for field in ("gain", "offset"):
-            object.__setattr__(self, field, check.number(part, field, getattr(self, field)))
-        if self.low_pass is not None:
-            object.__setattr__(self, "low_pass", check.positive(part, "low_pass", self.low_pass, "Hz"))
+        check.fields(self, check.number, gain="", offset="")
+        check.fields(self, check.positive, low_pass="Hz")
         check.structural(part, "order", self.order)
         if isinstance(self.order, bool) or self.order not in ORDERS:
             raise ModelError.of(part, "order", "must be 1 or 2", self.order)

@@ -47,10 +47,7 @@ class Strut:
 
     def __post_init__(self) -> None:
         part = f"strut {self.name!r}"
-        for field, unit in (("stiffness", "N/m"), ("damping", "N s/m")):
-            object.__setattr__(self, field, check.not_negative(part, field, getattr(self, field), unit))
-        if self.rest is not None:
-            object.__setattr__(self, "rest", check.not_negative(part, "rest", self.rest, "m"))
+        check.fields(self, check.not_negative, part, stiffness="N/m", damping="N s/m", rest="m")
         if self.stiffness > 0.0 and self.rest is None:
             raise ModelError.of(part, "rest", "must be given in m together with a stiffness", self.rest)
         if self.rest is None and self.damping == 0.0 and self.force is None:

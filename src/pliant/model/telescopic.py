@@ -64,8 +64,7 @@ class TelescopicBeam:
 
     def __post_init__(self) -> None:
         part = "TelescopicBeam"
-        for field in ("length", "extension"):
-            object.__setattr__(self, field, check.positive(part, field, getattr(self, field), "m"))
+        check.fields(self, check.positive, length="m", extension="m")
         object.__setattr__(self, "rate", check.number(part, "rate", self.rate, "m/s"))
         check.instance(part, "section", self.section, Section, "a Section")
         check.instance(part, "material", self.material, Material, "a Material")
@@ -214,16 +213,9 @@ class TelescopicBeam:
             raise ModelError.of(part, "on_sleeve_end", rule, self.on_sleeve_end)
 
     def _check_numbers(self, part: str) -> None:
-        if self.mass_per_length is not None:
-            clean = check.positive(part, "mass_per_length", self.mass_per_length, "kg/m")
-            object.__setattr__(self, "mass_per_length", clean)
-        elif self.material.density is None:
+        if self.mass_per_length is None and self.material.density is None:
             raise ModelError(f"{part}: mass_per_length or material.density must be given, got neither")
-        for field, unit in (("torsion_inertia", "kg m"), ("end_stiffness", "N/m")):
-            value = getattr(self, field)
-            if value is not None:
-                object.__setattr__(self, field, check.positive(part, field, value, unit))
-        for field, unit in (("sleeve_mass", "kg"), ("preload", "N")):
-            object.__setattr__(self, field, check.not_negative(part, field, getattr(self, field), unit))
+        check.fields(self, check.positive, mass_per_length="kg/m", torsion_inertia="kg m", end_stiffness="N/m")
+        check.fields(self, check.not_negative, sleeve_mass="kg", preload="N")
         if any(isinstance(m, TorsionModes) for m in self.mode_sets) and self.twisting <= 0.0:
             raise ModelError.of(part, "torsion_inertia", "must be > 0 kg m for torsion modes", self.twisting)
