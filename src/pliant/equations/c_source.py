@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import casadi as ca
@@ -33,8 +33,8 @@ def header(equations: Matrices, stem: str) -> str:
     lines += [f"/* {comment(note)} */" for note in equations.notes]
     lines += [f"#ifndef {guard}", f"#define {guard}", ""]
     for group in equations.inputs[1:]:
-        lines += _enumeration(stem, _KINDS[group.letter], group.names)
-    lines += _enumeration(stem, "constraint", equations.rows)
+        lines += enumeration(f"{stem}_{_KINDS[group.letter]}", group.names)
+    lines += enumeration(f"{stem}_constraint", equations.rows)
     lines += [f"extern const double {stem}_values[{max(len(equations.values), 1)}]; /* parameter values of the model */", ""]
     for name, matrix in _written(equations).items():
         size = "".join(f"[{n}]" for n in matrix.shape if n != 1) or "[1]"
@@ -61,15 +61,16 @@ def _written(equations: Matrices) -> dict[str, ca.SX]:
     return {name: matrix for name, matrix in {**equations.outputs, **equations.solution}.items() if matrix.numel()}
 
 
-def _enumeration(stem: str, kind: str, names: tuple[str, ...]) -> list[str]:
+def enumeration(kind: str, names: Sequence[str]) -> list[str]:
+    """Names as constants of C, and their number."""
     own: list[str] = []  # a.b and a_b must remain distinct in C
     for name in names:
         plain = identifier(name)
         while plain in own:
             plain += "_"
         own.append(plain)
-    entries = [f"    {stem}_{kind}_{own[k]} = {k}, /* {comment(name)} */" for k, name in enumerate(names)]
-    return [f"enum {stem}_{kind} {{", *entries, f"    {stem}_{kind}s = {len(names)}", "};", ""]
+    entries = [f"    {kind}_{own[k]} = {k}, /* {comment(name)} */" for k, name in enumerate(names)]
+    return [f"enum {kind} {{", *entries, f"    {kind}s = {len(names)}", "};", ""]
 
 
 def _number(value: float) -> str:

@@ -57,7 +57,7 @@ def write_fmu(
     made = exported("write_fmu", system, inputs=inputs, outputs=outputs, parameters=parameters, values=values, method=method,
                     t_start=t_start, t_end=t_end, formulation=formulation, hosted=kind == MODEL_EXCHANGE)  # fmt: skip
     variables, main = variables_of(made), VERSIONS[version]
-    entries, own = [one.entry for one in variables], (main, "fmi.c", "run.c")
+    entries, own = [one.entry for one in variables], (main, "both.c", "fmi.c", "run.c")
     text = description(made, variables, version, "")
     sources = made.sources(own, entries)
     token = f"{{{hashlib.sha256(repr((text, sources)).encode()).hexdigest()[:32]}}}"

@@ -95,7 +95,6 @@ class _Document:
 
     version = ""
     token = ""  # its attribute
-    reals, wholes = "", ""  # elements of variables
 
     def __init__(self, exported: Exported, variables: list[Variable], token: str) -> None:
         self.exported, self.variables, self.own_token = exported, variables, token
@@ -144,11 +143,20 @@ class _Document:
             found["start"] = repr(one.start)
         return found
 
+    def describe(self, own: Element, one: Variable) -> None:
+        own.set("variability", one.variability)
+        if one.meaning:
+            own.set("description", one.meaning)
+        if one.start is not None and one.causality != "input":
+            own.set("initial", "exact")
+        elif one.causality in ("local", "output"):
+            own.set("initial", "calculated")
+
     first = 0  # number of the first variable
 
-    def of_kind(self, kind: int, causality: str = "local") -> Iterator[int]:
-        """References of variables."""
-        return (k for k, one in enumerate(self.variables) if one.kind == kind and one.causality == causality)
+    def of_kind(self, kind: int) -> Iterator[int]:
+        """References of local variables."""
+        return (k for k, one in enumerate(self.variables) if one.kind == kind and one.causality == "local")
 
     @property
     def unknowns(self) -> list[int]:
@@ -178,13 +186,7 @@ class _Third(_Document):
         own = SubElement(
             listed, "Float64" if real else "Int64", name=one.name, valueReference=str(reference), causality=one.causality
         )
-        own.set("variability", one.variability)
-        if one.meaning:
-            own.set("description", one.meaning)
-        if one.start is not None and one.causality != "input":
-            own.set("initial", "exact")
-        elif one.causality in ("local", "output"):
-            own.set("initial", "calculated")
+        self.describe(own, one)
         for name, value in self.attributes(one).items():
             own.set(name, value)
 
@@ -217,13 +219,7 @@ class _Second(_Document):
 
     def variable(self, listed: Element, reference: int, one: Variable) -> None:
         own = SubElement(listed, "ScalarVariable", name=one.name, valueReference=str(reference), causality=one.causality)
-        own.set("variability", one.variability)
-        if one.meaning:
-            own.set("description", one.meaning)
-        if one.start is not None and one.causality != "input":
-            own.set("initial", "exact")
-        elif one.causality in ("local", "output"):
-            own.set("initial", "calculated")
+        self.describe(own, one)
         SubElement(own, "Integer" if one.kind == TOUCHES else "Real", self.attributes(one))
 
     def structure(self, root: Element) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from pliant.equations.c_source import comment, identifier
+from pliant.equations.c_source import comment, enumeration, identifier
 from pliant.exchange.compiler import NoCompiler, compile_with, has_zig, zig
 from pliant.exchange.exported import Exported, exported, quoted
 from pliant.host.atomic_files import atomic_write
@@ -76,7 +76,7 @@ def write_c(
                     efforts=True)  # fmt: skip
     name = program_name(made.name)
     sources = made.sources(("run.c", "target.c"), [(0, one.place, 0) for one in made.outputs])
-    sources[f"{name}.h"] = header(made, name)
+    sources[f"{name}.h"] = "\n".join(_header(made, name))
     sources[f"{name}.c"] = (f'#include "{name}.h"\n\n#define API(word) {name}_##word\n#define MECHANISM struct {name}\n'
                             f'#define BYTES {name.upper()}_BYTES\n#include "target.c"\n')  # fmt: skip
     sources["main.c"] = _main(made, name, step)
@@ -97,12 +97,8 @@ def program_name(name: str) -> str:
     return f"{own}_" if TAKEN.fullmatch(own) else own
 
 
-def header(made: Exported, name: str) -> str:
-    """The functions, with the numbers that can be set and read by name."""
-    return "\n".join(_header(made, name))
-
-
 def _header(made: Exported, name: str) -> Iterator[str]:
+    """The functions, with the numbers that can be set and read by name, line by line."""
     upper, kernels = name.upper(), made.program.kernels
     size = made.image.end + 8 * (len(made.given) + made.compiled.observe.n_out + 2 * len(made.pairs)) + _OWN
     counts = {"the equations of motion": "rhs", "all quantities of results": "observe", "inverse dynamics": "efforts"}
@@ -111,9 +107,9 @@ def _header(made: Exported, name: str) -> Iterator[str]:
     yield f"   Operations: {', '.join(counted)}; a sine counts as one."
     yield f"   Memory: {upper}_BYTES, and no more whatever happens. */"
     yield from (f"#ifndef {upper}_H", f"#define {upper}_H", "", f"#define {upper}_BYTES {-(-size // 16) * 16}")
-    yield from _names(f"{name}_input", [one.name for one in made.given])
-    yield from _names(f"{name}_output", [one.name for one in made.outputs])
-    yield from _names(f"{name}_pair", list(made.pairs))
+    yield from enumeration(f"{name}_input", [one.name for one in made.given])
+    yield from enumeration(f"{name}_output", [one.name for one in made.outputs])
+    yield from enumeration(f"{name}_pair", made.pairs)
     own = f"struct {name}"
     yield f"{own};"
     yield f"{own} *{name}_begin(void *memory);                   /* {upper}_BYTES, aligned as doubles are */"
@@ -127,17 +123,6 @@ def _header(made: Exported, name: str) -> Iterator[str]:
         yield f"/* Inverse dynamics: the efforts that accelerations take here against inertia and gravity, of {rates}. */"
         yield f"void {name}_efforts({own} *it, const double *a, double *out);"
     yield from ("", "#endif", "")
-
-
-def _names(kind: str, names: Sequence[str]) -> Iterator[str]:
-    own: list[str] = []  # a.b and a_b must remain distinct in C
-    for name in names:
-        plain = identifier(name)
-        while plain in own:
-            plain += "_"
-        own.append(plain)
-    entries = [f"    {kind}_{plain} = {k}, /* {comment(name)} */" for k, (plain, name) in enumerate(zip(own, names, strict=True))]
-    yield from (f"enum {kind} {{", *entries, f"    {kind}s = {len(names)}", "};", "")
 
 
 def _main(made: Exported, name: str, step: float) -> str:

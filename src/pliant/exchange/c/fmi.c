@@ -16,9 +16,13 @@
 #define PASTE(a, b) PASTE2(a, b)
 
 /* functions of the other kind of unit, which some importers look up nevertheless */
-#define ABSENT(name) API int FMI(name)(void) { return 3; }
+#define ABSENT(name) API int OF(name)(void) { return 3; }
 
 enum { TIME, GIVEN, STATE, RATE, OBSERVED, INDICATOR, TOUCHES, BEGAN }; /* kinds of variables */
+typedef unsigned int Ref;
+typedef int Status;
+typedef const char *Text;
+enum { OK, WARNING, DISCARD, ERROR, FATAL };
 typedef void Log(void *environment, const char *name, int status, const char *category, const char *message);
 
 typedef struct {

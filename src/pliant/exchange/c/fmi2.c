@@ -7,10 +7,17 @@
 #define FMI(name) name
 #endif
 
-typedef unsigned int Ref;
-typedef int Status, Bool;
-typedef const char *Text;
-enum { OK, WARNING, DISCARD, ERROR, FATAL };
+#define OF(name) FMI(fmi2##name)
+#define fmi2GetFMUState fmi2GetFMUstate
+#define fmi2SetFMUState fmi2SetFMUstate
+#define fmi2FreeFMUState fmi2FreeFMUstate
+#define fmi2SerializedFMUStateSize fmi2SerializedFMUstateSize
+#define fmi2SerializeFMUState fmi2SerializeFMUstate
+#define fmi2DeserializeFMUState fmi2DeSerializeFMUstate
+#define fmi2GetContinuousStateDerivatives fmi2GetDerivatives
+
+typedef int Bool;
+typedef char Byte;
 typedef struct {
     void (*log)(void *, Text, Status, Text, Text, ...);
     void *(*allocate)(size_t, size_t);
@@ -26,12 +33,10 @@ static void pass(void *self, const char *name, int status, const char *category,
     if (calls && calls->log) calls->log(it->environment, name, status, category, "%s", message);
 }
 
+#include "both.c"
+
 API Text FMI(fmi2GetTypesPlatform)(void) { return "default"; }
 API Text FMI(fmi2GetVersion)(void) { return "2.0"; }
-API Status FMI(fmi2SetDebugLogging)(void *it, Bool on, size_t n, const Text categories[]) {
-    (void)it; (void)on; (void)n; (void)categories;
-    return OK;
-}
 API void *FMI(fmi2Instantiate)(Text name, int kind, Text token, Text resources, const Callbacks *calls, Bool visible, Bool logging) {
     (void)resources; (void)visible; (void)logging;
 #ifdef HOSTED
@@ -41,16 +46,12 @@ API void *FMI(fmi2Instantiate)(Text name, int kind, Text token, Text resources, 
 #endif
     return make_instance(name, token, pass, (void *)(intptr_t)calls, calls ? calls->environment : NULL);
 }
-API void FMI(fmi2FreeInstance)(void *it) { free_instance(it); }
 API Status FMI(fmi2SetupExperiment)(void *self, Bool has_tolerance, double tolerance, double start, Bool has_stop, double stop) {
     Instance *it = self;
     (void)has_tolerance; (void)tolerance;
     return has_times(it, start, has_stop, stop) ? OK : ERROR;
 }
 API Status FMI(fmi2EnterInitializationMode)(void *it) { (void)it; return OK; }
-API Status FMI(fmi2ExitInitializationMode)(void *it) { return initialized(it) ? OK : ERROR; }
-API Status FMI(fmi2Terminate)(void *it) { (void)it; return OK; }
-API Status FMI(fmi2Reset)(void *self) { make_run(((Instance *)self)->run); return OK; }
 
 API Status FMI(fmi2GetReal)(void *it, const Ref refs[], size_t n, double values[]) {
     for (size_t k = 0; k < n; k++)
@@ -77,28 +78,6 @@ API Status FMI(fmi2GetInteger)(void *self, const Ref refs[], size_t n, int value
 NO_GET(fmi2GetBoolean, Bool) NO_GET(fmi2GetString, Text)
 NO_GET(fmi2SetInteger, const int) NO_GET(fmi2SetBoolean, const Bool) NO_GET(fmi2SetString, const Text)
 
-/* ---- states of the unit */
-
-API Status FMI(fmi2GetFMUstate)(void *self, void **copy) {
-    if (!*copy && !(*copy = malloc(RUN_SIZE))) return ERROR;
-    memcpy(*copy, ((Instance *)self)->run, RUN_SIZE);
-    return OK;
-}
-API Status FMI(fmi2SetFMUstate)(void *self, void *copy) { take_copy(((Instance *)self)->run, copy); return OK; }
-API Status FMI(fmi2FreeFMUstate)(void *it, void **copy) { (void)it; free(*copy); *copy = NULL; return OK; }
-API Status FMI(fmi2SerializedFMUstateSize)(void *it, void *copy, size_t *size) { (void)it; (void)copy; *size = RUN_SIZE; return OK; }
-API Status FMI(fmi2SerializeFMUstate)(void *it, void *copy, char bytes[], size_t size) {
-    (void)it;
-    if (size < RUN_SIZE) return ERROR;
-    memcpy(bytes, copy, RUN_SIZE);
-    return OK;
-}
-API Status FMI(fmi2DeSerializeFMUstate)(void *it, const char bytes[], size_t size, void **copy) {
-    (void)it;
-    if (size < RUN_SIZE || (!*copy && !(*copy = malloc(RUN_SIZE)))) return ERROR;
-    memcpy(*copy, bytes, RUN_SIZE);
-    return OK;
-}
 API Status FMI(fmi2GetDirectionalDerivative)(void *it, const Ref unknowns[], size_t n, const Ref knowns[], size_t m, const double seed[],
                                              double sensitivity[]) {
     return get_slopes(it, unknowns, n, knowns, m, seed, sensitivity) ? OK : ERROR;
@@ -118,54 +97,9 @@ API Status FMI(fmi2NewDiscreteStates)(void *self, EventInfo *info) {
     info->next = info->defined ? next : 0.0;
     return OK;
 }
-API Status FMI(fmi2EnterContinuousTimeMode)(void *it) { (void)it; return OK; }
-API Status FMI(fmi2CompletedIntegratorStep)(void *self, Bool no_set, Bool *event, Bool *terminate) {
-    Run *run = ((Instance *)self)->run;
-    (void)no_set;
-    take_changes(run);
-    *event = pl_has_work(AT(run));
-    *terminate = 0;
-    return OK;
-}
-API Status FMI(fmi2SetTime)(void *self, double t) {
-    Run *run = ((Instance *)self)->run;
-    if (!run->begun) begin(run);
-    run->t = t, REAL(t) = t, run->known = 0;
-    return OK;
-}
-API Status FMI(fmi2SetContinuousStates)(void *self, const double x[], size_t n) {
-    Run *run = ((Instance *)self)->run;
-    if (n != N) return ERROR;
-    if (!run->begun) begin(run);
-    memcpy(state(run), x, 8 * N);
-    run->known = 0;
-    return OK;
-}
-API Status FMI(fmi2GetDerivatives)(void *it, double out[], size_t n) {
-    if (n != N) return ERROR;
-    memcpy(out, rates(it), 8 * N);
-    return OK;
-}
-API Status FMI(fmi2GetEventIndicators)(void *it, double out[], size_t n) {
-    if (n != N_EVENTS) return ERROR;
-    memcpy(out, indicators(it), 8 * N_EVENTS);
-    return OK;
-}
-API Status FMI(fmi2GetContinuousStates)(void *self, double out[], size_t n) {
-    Run *run = ((Instance *)self)->run;
-    if (n != N) return ERROR;
-    if (!run->begun) begin(run);
-    memcpy(out, state(run), 8 * N);
-    return OK;
-}
-API Status FMI(fmi2GetNominalsOfContinuousStates)(void *it, double out[], size_t n) {
-    (void)it;
-    for (size_t k = 0; k < n; k++) out[k] = 1.0;
-    return n == N ? OK : ERROR;
-}
-ABSENT(fmi2SetRealInputDerivatives) ABSENT(fmi2GetRealOutputDerivatives) ABSENT(fmi2DoStep) ABSENT(fmi2CancelStep)
-ABSENT(fmi2GetStatus) ABSENT(fmi2GetRealStatus) ABSENT(fmi2GetIntegerStatus) ABSENT(fmi2GetBooleanStatus)
-ABSENT(fmi2GetStringStatus)
+ABSENT(SetRealInputDerivatives) ABSENT(GetRealOutputDerivatives) ABSENT(DoStep) ABSENT(CancelStep)
+ABSENT(GetStatus) ABSENT(GetRealStatus) ABSENT(GetIntegerStatus) ABSENT(GetBooleanStatus)
+ABSENT(GetStringStatus)
 #else
 API Status FMI(fmi2SetRealInputDerivatives)(void *it, const Ref refs[], size_t n, const int orders[], const double values[]) {
     (void)it; (void)refs; (void)orders; (void)values;
@@ -196,7 +130,5 @@ API Status FMI(fmi2GetBooleanStatus)(void *it, int kind, Bool *value) {
     return kind == 3 ? OK : DISCARD;
 }
 API Status FMI(fmi2GetStringStatus)(void *it, int kind, Text *value) { (void)it; (void)kind; *value = ""; return DISCARD; }
-ABSENT(fmi2EnterEventMode) ABSENT(fmi2NewDiscreteStates) ABSENT(fmi2EnterContinuousTimeMode)
-ABSENT(fmi2CompletedIntegratorStep) ABSENT(fmi2SetTime) ABSENT(fmi2SetContinuousStates) ABSENT(fmi2GetDerivatives)
-ABSENT(fmi2GetEventIndicators) ABSENT(fmi2GetContinuousStates) ABSENT(fmi2GetNominalsOfContinuousStates)
+ABSENT(EnterEventMode) ABSENT(NewDiscreteStates)
 #endif

@@ -8,9 +8,10 @@
 #define FMI(name) name
 #endif
 
-typedef unsigned int Ref;
-typedef int Status;
-enum { OK, WARNING, DISCARD, ERROR, FATAL };
+#define OF(name) FMI(fmi3##name)
+
+typedef bool Bool;
+typedef uint8_t Byte;
 typedef void Update(void *, double, bool, bool, bool, bool, bool *, double *);
 
 static void pass(void *environment, const char *name, int status, const char *category, const char *message) {
@@ -19,11 +20,9 @@ static void pass(void *environment, const char *name, int status, const char *ca
     if (it->callback) ((void (*)(void *, Status, const char *, const char *))(intptr_t)it->callback)(it->environment, status, category, message);
 }
 
+#include "both.c"
+
 API const char *FMI(fmi3GetVersion)(void) { return "3.0"; }
-API Status FMI(fmi3SetDebugLogging)(void *it, bool on, size_t n, const char *const categories[]) {
-    (void)it; (void)on; (void)n; (void)categories;
-    return OK;
-}
 API void *FMI(fmi3InstantiateModelExchange)(const char *name, const char *token, const char *resources, bool visible, bool logging,
                                             void *environment, void *log) {
     (void)resources; (void)visible; (void)logging;
@@ -50,21 +49,13 @@ API void *FMI(fmi3InstantiateScheduledExecution)(const char *a, const char *b, c
     (void)a; (void)b; (void)c; (void)d; (void)e; (void)f; (void)g; (void)h; (void)i; (void)j;
     return NULL;
 }
-API void FMI(fmi3FreeInstance)(void *it) { free_instance(it); }
 
 API Status FMI(fmi3EnterInitializationMode)(void *self, bool has_tolerance, double tolerance, double start, bool has_stop, double stop) {
     Instance *it = self;
     (void)has_tolerance; (void)tolerance;
     return has_times(it, start, has_stop, stop) ? OK : ERROR;
 }
-API Status FMI(fmi3ExitInitializationMode)(void *it) { return initialized(it) ? OK : ERROR; }
 API Status FMI(fmi3EnterEventMode)(void *it) { (void)it; return OK; }
-API Status FMI(fmi3Terminate)(void *it) { (void)it; return OK; }
-API Status FMI(fmi3Reset)(void *self) {
-    Run *run = ((Instance *)self)->run;
-    make_run(run);
-    return OK;
-}
 
 API Status FMI(fmi3GetFloat64)(void *it, const Ref refs[], size_t n, double values[], size_t m) {
     (void)m;
@@ -94,7 +85,6 @@ API Status FMI(fmi3GetInt64)(void *self, const Ref refs[], size_t n, int64_t val
         (void)it; (void)refs; (void)values; (void)m; return n ? ERROR : OK; } \
     API Status FMI(fmi3Set##name)(void *it, const Ref refs[], size_t n, const type values[], size_t m) { \
         (void)it; (void)refs; (void)values; (void)m; return n ? ERROR : OK; }
-typedef const char *Text;
 NONE(Float32, float) NONE(Int8, int8_t) NONE(UInt8, uint8_t) NONE(Int16, int16_t) NONE(UInt16, uint16_t)
 NONE(Int32, int32_t) NONE(UInt32, uint32_t) NONE(UInt64, uint64_t) NONE(Boolean, bool) NONE(String, Text)
 API Status FMI(fmi3SetInt64)(void *it, const Ref refs[], size_t n, const int64_t values[], size_t m) {
@@ -113,29 +103,6 @@ API Status FMI(fmi3GetClock)(void *it, const Ref refs[], size_t n, bool values[]
     (void)it; (void)refs; (void)values; return n ? ERROR : OK; }
 API Status FMI(fmi3SetClock)(void *it, const Ref refs[], size_t n, const bool values[]) {
     (void)it; (void)refs; (void)values; return n ? ERROR : OK; }
-
-/* ---- states of the unit */
-
-API Status FMI(fmi3GetFMUState)(void *self, void **copy) {
-    if (!*copy && !(*copy = malloc(RUN_SIZE))) return ERROR;
-    memcpy(*copy, ((Instance *)self)->run, RUN_SIZE);
-    return OK;
-}
-API Status FMI(fmi3SetFMUState)(void *self, void *copy) { take_copy(((Instance *)self)->run, copy); return OK; }
-API Status FMI(fmi3FreeFMUState)(void *it, void **copy) { (void)it; free(*copy); *copy = NULL; return OK; }
-API Status FMI(fmi3SerializedFMUStateSize)(void *it, void *copy, size_t *size) { (void)it; (void)copy; *size = RUN_SIZE; return OK; }
-API Status FMI(fmi3SerializeFMUState)(void *it, void *copy, uint8_t bytes[], size_t size) {
-    (void)it;
-    if (size < RUN_SIZE) return ERROR;
-    memcpy(bytes, copy, RUN_SIZE);
-    return OK;
-}
-API Status FMI(fmi3DeserializeFMUState)(void *it, const uint8_t bytes[], size_t size, void **copy) {
-    (void)it;
-    if (size < RUN_SIZE || (!*copy && !(*copy = malloc(RUN_SIZE)))) return ERROR;
-    memcpy(*copy, bytes, RUN_SIZE);
-    return OK;
-}
 
 API Status FMI(fmi3GetDirectionalDerivative)(void *it, const Ref unknowns[], size_t n, const Ref knowns[], size_t m, const double seed[],
                                              size_t n_seed, double sensitivity[], size_t n_out) {
@@ -187,54 +154,9 @@ API Status FMI(fmi3UpdateDiscreteStates)(void *self, bool *again, bool *terminat
 }
 
 #ifdef HOSTED
-API Status FMI(fmi3EnterContinuousTimeMode)(void *it) { (void)it; return OK; }
-API Status FMI(fmi3CompletedIntegratorStep)(void *self, bool no_set, bool *event, bool *terminate) {
-    Run *run = ((Instance *)self)->run;
-    (void)no_set;
-    take_changes(run);
-    *event = pl_has_work(AT(run));
-    *terminate = false;
-    return OK;
-}
-API Status FMI(fmi3SetTime)(void *self, double t) {
-    Run *run = ((Instance *)self)->run;
-    if (!run->begun) begin(run);
-    run->t = t, REAL(t) = t, run->known = 0;
-    return OK;
-}
-API Status FMI(fmi3SetContinuousStates)(void *self, const double x[], size_t n) {
-    Run *run = ((Instance *)self)->run;
-    if (n != N) return ERROR;
-    if (!run->begun) begin(run);
-    memcpy(state(run), x, 8 * N);
-    run->known = 0;
-    return OK;
-}
-API Status FMI(fmi3GetContinuousStateDerivatives)(void *it, double out[], size_t n) {
-    if (n != N) return ERROR;
-    memcpy(out, rates(it), 8 * N);
-    return OK;
-}
-API Status FMI(fmi3GetEventIndicators)(void *it, double out[], size_t n) {
-    if (n != N_EVENTS) return ERROR;
-    memcpy(out, indicators(it), 8 * N_EVENTS);
-    return OK;
-}
-API Status FMI(fmi3GetContinuousStates)(void *self, double out[], size_t n) {
-    Run *run = ((Instance *)self)->run;
-    if (n != N) return ERROR;
-    if (!run->begun) begin(run);
-    memcpy(out, state(run), 8 * N);
-    return OK;
-}
-API Status FMI(fmi3GetNominalsOfContinuousStates)(void *it, double out[], size_t n) {
-    (void)it;
-    for (size_t k = 0; k < n; k++) out[k] = 1.0;
-    return n == N ? OK : ERROR;
-}
 API Status FMI(fmi3GetNumberOfEventIndicators)(void *it, size_t *n) { (void)it; *n = N_EVENTS; return OK; }
 API Status FMI(fmi3GetNumberOfContinuousStates)(void *it, size_t *n) { (void)it; *n = N; return OK; }
-ABSENT(fmi3DoStep) ABSENT(fmi3GetOutputDerivatives)
+ABSENT(DoStep) ABSENT(GetOutputDerivatives)
 #else
 API Status FMI(fmi3DoStep)(void *self, double t, double dt, bool no_set, bool *event, bool *terminate, bool *early, double *last) {
     Instance *it = self;
@@ -251,7 +173,5 @@ API Status FMI(fmi3GetOutputDerivatives)(void *it, const Ref refs[], size_t n, c
     (void)it; (void)refs; (void)n; (void)orders; (void)values; (void)m;
     return ERROR;
 }
-ABSENT(fmi3EnterContinuousTimeMode) ABSENT(fmi3CompletedIntegratorStep) ABSENT(fmi3SetTime) ABSENT(fmi3SetContinuousStates)
-ABSENT(fmi3GetContinuousStateDerivatives) ABSENT(fmi3GetEventIndicators) ABSENT(fmi3GetContinuousStates)
-ABSENT(fmi3GetNominalsOfContinuousStates) ABSENT(fmi3GetNumberOfEventIndicators) ABSENT(fmi3GetNumberOfContinuousStates)
+ABSENT(GetNumberOfEventIndicators) ABSENT(GetNumberOfContinuousStates)
 #endif
