@@ -32,7 +32,7 @@ from pliant.dynamics.algebra import (
     transposed_times,
 )
 from pliant.dynamics.body import Shape
-from pliant.dynamics.forward import Forward
+from pliant.dynamics.forward import Driven, Forward
 from pliant.dynamics.loads import BodyLoad
 from pliant.dynamics.steps import Bend, Column, Shift, Step, Turn, bias_after, steps_to_body, velocity_after
 from pliant.dynamics.tree import ROOT, Tree
@@ -93,21 +93,15 @@ class StepsToBody:
     biases: list[tuple[Vec, Vec]]
 
 
-def forward_dynamics(
-    tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    loads: Sequence[BodyLoad],
-    known: dict[int, Scalar],
-) -> Forward:
-    """Accelerations for efforts tau on the coordinates and loads on the bodies; `known` holds prescribed accelerations."""
-    all_steps, omegas = _outward_velocities(tree, q, v)
+def forward_dynamics(driven: Driven) -> Forward:
+    """Accelerations: velocities outward, inertias inward, accelerations outward."""
+    tree = driven.tree
+    all_steps, omegas = _outward_velocities(tree, driven.q, driven.v)
     try:
-        pivots, seen, rows = _inward(tree, q, v, tau, loads, known, all_steps, omegas)
+        pivots, seen, rows = _inward(driven, all_steps, omegas)
     except _Unresisted as error:
         raise SolveError(unresisted(tree.rates[error.v])) from None
-    return _outward_accelerations(tree, tau, known, all_steps, pivots, seen, rows)
+    return _outward_accelerations(tree, driven.tau, driven.known, all_steps, pivots, seen, rows)
 
 
 class _Unresisted(Exception):
@@ -215,20 +209,14 @@ class _Block:
 
 
 def _inward(
-    tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    loads: Sequence[BodyLoad],
-    known: dict[int, Scalar],
-    all_steps: Sequence[StepsToBody],
-    omegas: Sequence[Vec],
+    driven: Driven, all_steps: Sequence[StepsToBody], omegas: Sequence[Vec]
 ) -> tuple[dict[int, Pivot], dict[int, Articulated], list[list[OwnRow]]]:
     """All pivots by coordinate, the subtree at each prescribed coordinate, and the rows of prescribed own coordinates."""
+    tree, tau, known = driven.tree, driven.tau, driven.known
     blocks = []
     for k, node in enumerate(tree.nodes):
         own = [tree.rotors.get(i, 0.0) for i in node.own_v]
-        blocks.append(_Block(node.shape(q, v), omegas[k], loads[k], [tau[i] for i in node.own_v], own))
+        blocks.append(_Block(node.shape(driven.q, driven.v), omegas[k], driven.loads[k], [tau[i] for i in node.own_v], own))
     pivots: dict[int, Pivot] = {}
     seen: dict[int, Articulated] = {}
     rows: list[list[OwnRow]] = [[] for _ in tree.nodes]

@@ -18,7 +18,7 @@ from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, is_zero, skew
 from pliant.dynamics.articulated import step_columns
 from pliant.dynamics.body import Body, Shape
 from pliant.dynamics.calculus import Calculus
-from pliant.dynamics.forward import Forward
+from pliant.dynamics.forward import Driven, Forward
 from pliant.dynamics.gibbs_appell import solve_with_known
 from pliant.dynamics.kinematics import GROUND_POSE, Pose, poses
 from pliant.dynamics.loads import BodyLoad
@@ -103,18 +103,10 @@ def natural(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], calculus: Calc
     return Natural(complement, rate, M, H, inertia, coriolis, complement.project(weights))
 
 
-def forward_dynamics(
-    tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    loads: Sequence[BodyLoad],
-    known: dict[int, Scalar],
-    calculus: Calculus,
-) -> Forward:
+def forward_dynamics(driven: Driven, calculus: Calculus) -> Forward:
     """Accelerations from I a + C v = tau + N^T (w + w_G)."""
-    made = natural(tree, q, v, calculus)
-    return solve_with_known(made.I, _bias(made, tree, q, v, loads), tau, known)
+    made = natural(driven.tree, driven.q, driven.v, calculus)
+    return solve_with_known(made.I, _bias(made, driven.tree, driven.q, driven.v, driven.loads), driven.tau, driven.known)
 
 
 def inverse_dynamics(

@@ -31,26 +31,17 @@ from pliant.dynamics.algebra import (
 from pliant.dynamics.body import combine
 from pliant.dynamics.calculus import Calculus
 from pliant.dynamics.energy import rotor_energy
-from pliant.dynamics.forward import Forward
+from pliant.dynamics.forward import Driven, Forward
 from pliant.dynamics.kinematics import poses
 from pliant.dynamics.lagrange import solve
-from pliant.dynamics.loads import BodyLoad
 from pliant.dynamics.retraction import retract
 from pliant.dynamics.rotation import spin
 from pliant.dynamics.tree import Node, Tree
 
 
-def forward_dynamics(
-    tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    loads: Sequence[BodyLoad],
-    known: dict[int, Scalar],
-    calculus: Calculus,
-) -> Forward:
+def forward_dynamics(driven: Driven, calculus: Calculus) -> Forward:
     """Accelerations from dS/dq'' = tau + loads."""
-    return solve(equations(tree, q, v, calculus), tree, q, tau, loads, known, calculus)
+    return solve(equations(driven.tree, driven.q, driven.v, calculus), driven, calculus)
 
 
 def equations(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], calculus: Calculus) -> tuple[list[list[Scalar]], list[Scalar]]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, dot, scale, solve_symmetric, sub, times, total
 from pliant.dynamics.articulated import accelerate, step_columns
 from pliant.dynamics.body import Shape
-from pliant.dynamics.forward import Forward
+from pliant.dynamics.forward import Driven, Forward
 from pliant.dynamics.loads import BodyLoad
 from pliant.dynamics.steps import Bend, Shift, Step, Turn, bias_after, steps_to_body, velocity_after
 from pliant.dynamics.tree import ROOT, Node, Tree
@@ -180,17 +180,11 @@ def mass_matrix(tree: Tree, q: Sequence[Scalar]) -> list[list[Scalar]]:
     return [[columns[max(i, j)][min(i, j)] for j in range(count)] for i in range(count)]
 
 
-def forward_dynamics(
-    tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    loads: Sequence[BodyLoad],
-    known: dict[int, Scalar],
-) -> Forward:
+def forward_dynamics(driven: Driven) -> Forward:
     """Accelerations from M by L D L^T; cheaper than the articulated recursion only for very few coordinates."""
-    bias = inverse_dynamics(tree, q, v, [0.0] * len(tree.rates), loads)
-    return solve_with_known(mass_matrix(tree, q), bias, tau, known)
+    tree = driven.tree
+    bias = inverse_dynamics(tree, driven.q, driven.v, [0.0] * len(tree.rates), driven.loads)
+    return solve_with_known(mass_matrix(tree, driven.q), bias, driven.tau, driven.known)
 
 
 def solve_with_known(

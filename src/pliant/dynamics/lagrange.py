@@ -12,7 +12,7 @@ from typing import Any
 from pliant.dynamics.algebra import Mat, Scalar, Vec, total, vanishes
 from pliant.dynamics.calculus import Calculus
 from pliant.dynamics.energy import gravity_energy, rotor_energy
-from pliant.dynamics.forward import Forward
+from pliant.dynamics.forward import Driven, Forward
 from pliant.dynamics.gibbs_appell import solve_with_known
 from pliant.dynamics.kinematics import Pose, poses
 from pliant.dynamics.loads import BodyLoad
@@ -21,33 +21,16 @@ from pliant.dynamics.rotation import spin
 from pliant.dynamics.tree import Tree
 
 
-def forward_dynamics(
-    tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    loads: Sequence[BodyLoad],
-    known: dict[int, Scalar],
-    calculus: Calculus,
-    stored: Callable[[Sequence[Scalar]], Scalar] | None = None,
-) -> Forward:
+def forward_dynamics(driven: Driven, calculus: Calculus, stored: Callable[[Sequence[Scalar]], Scalar]) -> Forward:
     """Accelerations from d/dt dT/dxi' - dT/dxi + dV/dxi = tau + loads; `stored` returns further energy of q that is part of V."""
-    return solve(equations(tree, q, v, calculus, stored), tree, q, tau, loads, known, calculus)
+    return solve(equations(driven.tree, driven.q, driven.v, calculus, stored), driven, calculus)
 
 
-def solve(
-    equations: tuple[list[list[Scalar]], list[Scalar]],
-    tree: Tree,
-    q: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    loads: Sequence[BodyLoad],
-    known: dict[int, Scalar],
-    calculus: Calculus,
-) -> Forward:
+def solve(equations: tuple[list[list[Scalar]], list[Scalar]], driven: Driven, calculus: Calculus) -> Forward:
     """Accelerations from M and bias, with loads as generalised forces."""
     mass, bias = equations
-    pushed = [t + p for t, p in zip(tau, generalised(tree, q, loads, calculus), strict=True)]
-    return solve_with_known(mass, bias, pushed, known)
+    forces = generalised(driven.tree, driven.q, driven.loads, calculus)
+    return solve_with_known(mass, bias, [t + p for t, p in zip(driven.tau, forces, strict=True)], driven.known)
 
 
 def equations(

@@ -18,7 +18,7 @@ from pliant.dynamics import articulated
 from pliant.dynamics.algebra import is_zero, total
 from pliant.dynamics.closures import ConstraintRows, FormulaAt, rows
 from pliant.dynamics.cut_joint import cut_joint_state
-from pliant.dynamics.forward import Forward
+from pliant.dynamics.forward import Driven, Forward
 from pliant.dynamics.kinematics import Pose, Twist, poses, twists
 from pliant.dynamics.loads import AppliedForces
 from pliant.dynamics.tree import ROOT, Node, Tree, build_tree
@@ -198,7 +198,7 @@ def solve_apart(
     there = AppliedForces(pieces.efforts(applied.tau), applied.loads)
     push(held, [*tracer.scalars(column), *reactions], there)
     accelerations = {pieces.same[k]: x for k, x in known.items()}
-    forward = articulated.forward_dynamics(pieces.tree, pieces.q, pieces.v, there.tau, there.loads, accelerations)
+    forward = articulated.forward_dynamics(Driven(pieces.tree, pieces.q, pieces.v, there.tau, there.loads, accelerations))
     both = ca.vertcat(column, more)
     done = solve(tracer, held, joined(every, pieces.held, after), both, forward.accelerations, baumgarte)
     of_pieces = {number: k for k, number in pieces.same.items()}

@@ -35,7 +35,7 @@ from pliant.dynamics.contact import (
     is_impulsive,
     longest_step,
 )
-from pliant.dynamics.forward import Forward
+from pliant.dynamics.forward import Driven, Forward
 from pliant.dynamics.gibbs_appell import Wrench
 from pliant.dynamics.joint_friction import RubbingJoint, rubbing_joints
 from pliant.dynamics.kinematics import Pose, Twist, poses, twists
@@ -790,22 +790,22 @@ class Trace(Signals):
                 for one, slope, acceleration, entry in zip(contacts, uses, accelerations, entries, strict=True)]  # fmt: skip
 
     def _forward(self, applied: AppliedForces) -> Forward:
-        state = (self.tree, self.q, self.v, applied.tau, applied.loads, self.known)
+        driven = Driven(self.tree, self.q, self.v, applied.tau, applied.loads, self.known)
         if self.formulation == "lagrange":
             sprung = [c for c in self.system.closures.values() if c.by == "springs"]
             places = self.places_of(sprung)
             return lagrange.forward_dynamics(
-                *state,
+                driven,
                 self.tracer,
                 lambda q: stored_energy(self.tree, sprung, q, places, lambda closure: self._formula_at(closure, q, self.v, 0.0)),
             )
         if self.formulation == "gibbs":
-            return gibbs.forward_dynamics(*state, self.tracer)
+            return gibbs.forward_dynamics(driven, self.tracer)
         if self.formulation == "denoc":
-            return denoc.forward_dynamics(*state, self.tracer)
+            return denoc.forward_dynamics(driven, self.tracer)
         if self.formulation == "gibbs_appell":
-            return gibbs_appell.forward_dynamics(*state)
-        return articulated.forward_dynamics(*state)
+            return gibbs_appell.forward_dynamics(driven)
+        return articulated.forward_dynamics(driven)
 
     def inverse(self, a: Sequence[Scalar], applied: AppliedForces) -> list[Scalar]:
         """Efforts on all coordinates that accelerations require beyond loads: by the orthogonal complement, or recursively."""
