@@ -6,7 +6,6 @@ import pytest
 import pliant as pl
 from pliant.run.prepare import compile_system
 from pliant.run.system_memory import SystemMemory
-from pliant.run.theta import lowered_at
 from pliant.trace.parameter_slopes import Ingredients, slopes_of
 
 DIGITS = 1e-10  # what slopes of shape integrals are good for
@@ -18,7 +17,7 @@ def slopes(system: pl.System, name: str, between=(0.5,)):
     known, values = SystemMemory.of(system, compiled.traced.original), dict(compiled.traced.parameter_values)
 
     def at(changed):
-        return Ingredients.of(lowered_at(known, compiled.traced, {**values, **changed}), between)
+        return Ingredients.of(known.lowered(compiled.traced, {**values, **changed}), between)
 
     here = at({})
     return here, slopes_of(name, values[name], at, here) * (abs(values[name]) or 1.0)
@@ -91,13 +90,13 @@ def test_starts_tables_and_their_breakpoints_change_too():
 def test_a_structure_that_changes_is_refused_with_its_name():
     system = pl.System("one", gravity=(0.0, 0.0))
     system.add("arm", pl.RigidBody(mass=1.0, inertia=1.0), joint=pl.Revolute())
-    here = Ingredients.of(lowered_at(SystemMemory(), compile_system(system).traced, {}), (0.5,))
+    here = Ingredients.of(SystemMemory().lowered(compile_system(system).traced, {}), (0.5,))
 
     def at(changed):
         other = pl.System("two", gravity=(0.0, 0.0))
         first = other.add("arm", pl.RigidBody(mass=1.0, inertia=1.0), joint=pl.Revolute())
         other.add("more", pl.RigidBody(mass=1.0, inertia=1.0), joint=pl.Revolute(), on=first.tip)
-        return Ingredients.of(lowered_at(SystemMemory(), compile_system(other).traced, {}), (0.5,))
+        return Ingredients.of(SystemMemory().lowered(compile_system(other).traced, {}), (0.5,))
 
     with pytest.raises(pl.ModelError, match="count"):
         slopes_of("count", 1.0, at, here)

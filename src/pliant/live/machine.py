@@ -42,7 +42,6 @@ from pliant.trace.layout import CONSTANTS
 from pliant.trace.lowered_system import LoweredSystem
 from pliant.trace.lowering import every_number
 from pliant.trace.traced_system import TracedSystem
-from pliant.trace.tracing import lower_system
 
 Floats = NDArray[np.float64]
 
@@ -209,9 +208,7 @@ class _Maker:
         return [slider for slider in self.sliders if slider.place is None]
 
     def _lowered(self, values: Mapping[str, float]) -> LoweredSystem:
-        traced = self.own
-        plain = self.known.resolved(traced.original, dict(values))
-        return lower_system(plain, traced.formulation, False, traced.near, traced.t_start, values, self.known.tree, traced.hold_at)
+        return self.known.lowered(self.own, values, still=False)
 
     def numbers(self, lowered: Any, values: Mapping[str, float]) -> Floats:
         """What the constants follow from: the values of parameters, which formulas read, then the numbers of parts."""

@@ -19,7 +19,6 @@ from pliant.integrate.memory.run_record import (
     JOINT_PLACES,
     LET_GO_SPEED,
     LET_GO_TIME,
-    PAIR_NUMBERS,
     PAIR_PLACES,
     PEAK_FORCE,
     PEAK_TIME,
@@ -27,13 +26,13 @@ from pliant.integrate.memory.run_record import (
 )
 from pliant.integrate.methods.method import Method
 from pliant.model.coordinate_pair import Pair
-from pliant.model.normal_law import Impulsive
 from pliant.results.contacts import NUMBERS, ContactRecord, ContactTable, table
 from pliant.results.state import FinalState, OngoingContact
 from pliant.results.table import HELD
 from pliant.run.accounts import loads_of
 from pliant.run.with_groups import seen_places
 from pliant.trace.layout import RATES
+from pliant.trace.traced_system import TracedSystem, pair_numbers
 
 if TYPE_CHECKING:
     from pliant.integrate.stepper import Stepper
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
     from pliant.trace.contacts import PairSlots
     from pliant.trace.events import Event
     from pliant.trace.joint_friction import JointSlots
-    from pliant.trace.traced_system import TracedSystem
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -128,20 +126,6 @@ def _places(slots: PairSlots) -> list[int]:
             slots.bristles.start, len(slots.bristles), slots.impulse, slots.lost, slots.rubbed,
             *events, slots.switches.start, len(slots.switches),
             slots.knocks.start if slots.knocks else missing, len(slots.knocks)]  # fmt: skip
-
-
-def pair_numbers(traced: TracedSystem) -> Floats:
-    """For every contact, the numbers of its laws and shapes that the loop reads."""
-    return np.array([_numbers(slots) for slots in traced.all_pairs], dtype=np.float64).reshape(-1, PAIR_NUMBERS)
-
-
-def _numbers(slots: PairSlots) -> list[float]:
-    """The numbers of a contact in the order of `run_record`: ENTRY_FLOOR, REACH, BAND, RESTITUTION, MU, POISSON."""
-    pair = slots.pair
-    band = math.nan if slots.grip is None else float(pair.friction.band)  # type: ignore[union-attr]
-    law, mu = pair.normal, getattr(pair.friction, "mu", getattr(pair.friction, "mu_kinetic", 0.0))
-    struck = (law.restitution, mu, law.kind == "poisson") if isinstance(law, Impulsive) else (0.0, 0.0, False)
-    return [float(law.entry_floor), float(pair.reach), band, *map(float, struck)]
 
 
 class Contacts:

@@ -7,7 +7,7 @@ Stored energies, the start, the closing of loops and the code must not depend on
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NoReturn
@@ -19,7 +19,7 @@ from pliant.errors import ModelError, SolveError
 from pliant.model.parameter import Expression, Parameter, evaluated
 from pliant.model.resolve import Search, checked_values
 from pliant.model.system import System
-from pliant.results.ledger import HELD
+from pliant.run.admission import TRIAL, known_before, reached_outputs, reached_places
 from pliant.run.prepare import Compiled
 from pliant.run.system_memory import SystemMemory
 
@@ -28,16 +28,8 @@ if TYPE_CHECKING:
     from pliant.codegen.program import Program
     from pliant.trace.lowered_system import LoweredSystem
     from pliant.trace.lowering import EveryNumber
-    from pliant.trace.traced_system import TracedSystem
 
 Floats = NDArray[np.float64]
-
-# Observed quantities, besides the energies, that no input may affect: positions.
-PLACES = {"tip_position": "the position of a body", "gap": "the gap of a contact", "prescribed positions": "a prescribed motion",
-          "prescribed rates": "a prescribed motion", "constraint": "the closing of loops"}  # fmt: skip
-ENERGIES = {"kinetic": "the kinetic energy", "gravity": "the potential energy of gravity", "strain": "the strain energy",
-            "spring": "the energy in springs", "contact": "the energy in closed contacts"}  # fmt: skip
-TRIAL = 0.0117  # relative change of a parameter (or change, if it is 0) that shows what depends on it
 
 
 @dataclass(frozen=True)
@@ -69,12 +61,12 @@ def with_inputs_apart(system: System, compiled: Compiled, names: Sequence[str]) 
 
     Also returns which of all numbers of the System the code reads.
     """
-    from pliant.run.theta import lowered_at, structure_aside
+    from pliant.run.theta import structure_aside
     from pliant.trace.lowering import every_number
 
     traced = compiled.traced
     known, values = SystemMemory.of(system, traced.original), dict(traced.parameter_values)
-    here = replace(lowered_at(known, traced, values), original=traced.original)
+    here = replace(known.lowered(traced, values), original=traced.original)
     every = every_number(here.root)
     structure, places = structure_aside(known, compiled, names, values)
     if structure is compiled.structure:
@@ -161,9 +153,7 @@ class Inputs:
         return self._lowered({})
 
     def _lowered(self, changed: Mapping[str, float]) -> LoweredSystem:
-        from pliant.run.theta import lowered_at
-
-        return lowered_at(self._known, self._traced, {**self._traced.parameter_values, **changed})
+        return self._known.lowered(self._traced, {**self._traced.parameter_values, **changed})
 
     @cached_property
     def _every(self) -> EveryNumber:
@@ -225,7 +215,6 @@ class Inputs:
 
     def _changed_numbers(self, parameter: Parameter) -> list[int]:
         """The places of the numbers that change with it; anything else that changes with it is refused."""
-        from pliant.run.contact_phases import pair_numbers
         from pliant.trace.lowering import every_number
 
         lowered = self._moved(parameter)
@@ -233,13 +222,9 @@ class Inputs:
         there = every_number(lowered.root)
         if not every.is_like(there):
             self._refuse(parameter, "the structure of the mechanism depends on")
-        if not (np.array_equal(lowered.start.q, self._here.start.q) and np.array_equal(lowered.start.v, self._here.start.v)):
-            self._refuse(parameter, "the start depends on")
-        if lowered.breakpoints != self._here.breakpoints or lowered.signals != self._here.signals:
-            self._refuse(parameter, "a table, whose points are read before the run, depends on")
-        other = self._traced.for_numbers(lowered, np.zeros(self._traced.preparation.count))
-        if not np.array_equal(pair_numbers(other), pair_numbers(self._traced), equal_nan=True):
-            self._refuse(parameter, "the detection of contacts depends on")
+        what = known_before(self._traced, self._here, lowered)
+        if what:
+            self._refuse(parameter, what)
         differ = there.values != every.values
         pairs = {(every.values[place], there.values[place]) for place in places.tolist() if differ[place]}
         for place in np.flatnonzero(differ).tolist():
@@ -283,31 +268,3 @@ class Inputs:
         """Refuse a parameter as an input. what: a clause that the parameter's name completes."""
         rule = f"must be parameters on which only forces depend, but {what} {parameter.name!r} ({self._instead})"
         raise ModelError.of(self._caller, "inputs", rule, parameter.name)
-
-
-def reached_places(traced: TracedSystem, entries: set[int]) -> Iterator[str]:
-    """What depends on these entries of p although no input may affect it: energies, positions, the closing of loops."""
-    observed = reached_outputs(traced.functions["observe"].program(), entries)
-    for name, words in {**ENERGIES, **PLACES}.items():
-        place = traced.layout.observed[name]
-        if any(place.start <= k < place.stop for k in observed):
-            yield words
-    for name in ("project", "closures"):
-        if name in traced.functions and reached_outputs(traced.functions[name].program(), entries):
-            yield "the closing of loops"
-
-
-def reached_outputs(program: Program, entries: Collection[int]) -> list[int]:
-    """The outputs of a program that depend on these entries of p."""
-    from pliant.codegen.program import PARAMETER
-
-    reached = bytearray(len(program.kind))
-    for value, kind in enumerate(program.kind):
-        if kind == PARAMETER:
-            reached[value] = program.a[value] in entries
-        elif kind >= 0:
-            reached[value] = any(reached[argument] for argument in program.arguments(value))
-    return [k for k, value in enumerate(program.outputs) if reached[value]]
-
-
-assert set(HELD) == set(ENERGIES)

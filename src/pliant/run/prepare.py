@@ -294,7 +294,7 @@ def _compile_structure(lowered: LoweredSystem, folder: Path | None, stages: Stag
     with stages.stage("trace", TRACING):
         traced = trace_lowered(lowered, folder)
         if lowered.inputs:
-            from pliant.run.given_inputs import check_admitted
+            from pliant.run.admission import check_admitted
 
             check_admitted(traced, lowered)
     code = {}

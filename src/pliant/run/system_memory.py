@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pliant.model.parameter import Parameter, Values
@@ -12,7 +13,9 @@ from pliant.run.mechanism import driven
 
 if TYPE_CHECKING:  # casadi is imported when a run begins
     from pliant.dynamics.tree import RememberedTree
+    from pliant.trace.lowered_system import LoweredSystem
     from pliant.trace.lowering import RememberedReadings
+    from pliant.trace.traced_system import TracedSystem
 
 
 class SystemMemory:
@@ -60,6 +63,13 @@ class SystemMemory:
         if plain.undriven is None or all(values[name] == one.value for name, one in self.parameters(system).items()):
             return plain
         return driven(plain.undriven)  # the efforts for these values
+
+    def lowered(self, traced: TracedSystem, values: Mapping[str, float], still: bool = True) -> LoweredSystem:
+        """The System of a trace at given values of its parameters; still: with every coordinate prescribed, too."""
+        from pliant.trace.tracing import lower_system
+
+        plain = self.resolved(traced.original, dict(values))
+        return lower_system(plain, traced.formulation, still, traced.near, traced.t_start, values, self.tree, traced.hold_at)
 
 
 _MEMORIES: ByIdentity[SystemMemory] = ByIdentity()

@@ -17,7 +17,6 @@ from pliant.model.system import System
 from pliant.run.prepare import Compiled, CompiledStructure, compile_to_hold
 from pliant.run.system_memory import SystemMemory
 from pliant.trace.layout import CONSTANTS, OWN, PIECES, POSITIONS, RATES
-from pliant.trace.lowered_system import LoweredSystem
 from pliant.trace.lowering import every_number
 from pliant.trace.parameter_slopes import STEP, Ingredients, slopes_of
 from pliant.trace.traced_system import TracedSystem
@@ -140,7 +139,7 @@ def _theta(
     between = (0.5 * (stops[1:] + stops[:-1])).tolist()
 
     def at(changed: Mapping[str, float]) -> Ingredients:
-        return Ingredients.of(lowered_at(known, traced, {**values, **changed}), between)
+        return Ingredients.of(known.lowered(traced, {**values, **changed}), between)
 
     here = at({})
     m, count = len(plan.names), len(plan.parameters)
@@ -166,15 +165,6 @@ def _theta(
     )  # fmt: skip
 
 
-def lowered_at(known: SystemMemory, traced: TracedSystem, values: Mapping[str, float]) -> LoweredSystem:
-    """The System at given values of its parameters."""
-    from pliant.trace.tracing import lower_system
-
-    original = traced.original
-    plain = known.resolved(original, dict(values))
-    return lower_system(plain, traced.formulation, True, traced.near, traced.t_start, values, known.tree, traced.hold_at)
-
-
 def structure_aside(
     known: SystemMemory, compiled: Compiled, names: Sequence[str], values: Mapping[str, float]
 ) -> tuple[CompiledStructure, NDArray[np.int64]]:
@@ -187,9 +177,9 @@ def structure_aside(
         for name, shift in shifts.items():
             ahead = {**values, name: values[name] + shift}
             aside[name] = ahead[name] if _may_be(known, traced, ahead, [name]) else values[name] - shift
-    lowered = lowered_at(known, traced, aside)
+    lowered = known.lowered(traced, aside)
     places = every_number(lowered.root).places
-    if not names or lowered.lowered.structure == lowered_at(known, traced, values).lowered.structure:
+    if not names or lowered.lowered.structure == known.lowered(traced, values).lowered.structure:
         return compiled.structure, places
     cached = compiled.structure.cache is not None
     args = (traced.original, traced.formulation, cached, True, traced.near, traced.t_start, aside)
@@ -202,7 +192,7 @@ def _may_be(known: SystemMemory, traced: TracedSystem, values: Mapping[str, floa
     try:
         for name in names:
             traced.original.parameters[name].check(values[name])
-        lowered_at(known, traced, values)
+        known.lowered(traced, values)
     except ModelError:
         return False
     return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,10 +16,12 @@ from pliant.codegen.function import TracedFunction
 from pliant.dynamics.motors import starts_of_states
 from pliant.dynamics.tree import Tree
 from pliant.errors import ModelError
+from pliant.integrate.memory.run_record import PAIR_NUMBERS
 from pliant.integrate.time_pieces import TimePieces, joined
 from pliant.model.check import did_you_mean
 from pliant.model.coordinate_pair import Pair, coordinate_pairs
 from pliant.model.input_series import InputSeries
+from pliant.model.normal_law import Impulsive
 from pliant.model.system import System
 from pliant.results.state import BRISTLE, ENTRIES, IMPULSE, LAYOUT, WORK
 from pliant.results.table import AXES, QUATERNION
@@ -351,3 +354,17 @@ def owners_of(
         SeriesEntries(tuple(lowered.inputs.values())),
         Constants(constants),
     )
+
+
+def pair_numbers(traced: TracedSystem) -> NDArray[np.float64]:
+    """For every contact, the numbers of its laws and shapes that the loop reads."""
+    return np.array([_numbers(slots) for slots in traced.all_pairs], dtype=np.float64).reshape(-1, PAIR_NUMBERS)
+
+
+def _numbers(slots: PairSlots) -> list[float]:
+    """The numbers of a contact in the order of `run_record`: ENTRY_FLOOR, REACH, BAND, RESTITUTION, MU, POISSON."""
+    pair = slots.pair
+    band = math.nan if slots.grip is None else float(pair.friction.band)  # type: ignore[union-attr]
+    law, mu = pair.normal, getattr(pair.friction, "mu", getattr(pair.friction, "mu_kinetic", 0.0))
+    struck = (law.restitution, mu, law.kind == "poisson") if isinstance(law, Impulsive) else (0.0, 0.0, False)
+    return [float(law.entry_floor), float(pair.reach), band, *map(float, struck)]
