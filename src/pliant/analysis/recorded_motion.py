@@ -24,7 +24,7 @@ from pliant.model.system import System
 from pliant.results.result import Result
 from pliant.run.mechanism import AnySystem, mechanism_of
 from pliant.run.provenance import Provenance
-from pliant.trace.absolute import absolute_coordinates
+from pliant.trace.tracing import absolute_coordinates
 
 Floats = NDArray[np.float64]
 

@@ -343,7 +343,7 @@ def absolute_coordinates(system: AnySystem, t_start: float = 0.0) -> System:
 
     Bodies start at their positions in the tree at t_start, s. The joint that carries body `arm` becomes the closure `arm joint`.
     """
-    from pliant.trace.absolute import absolute_coordinates
+    from pliant.trace.tracing import absolute_coordinates
 
     t_start = check.number("absolute_coordinates", "t_start", t_start, "s")
     return absolute_coordinates(mechanism_of(system, "absolute_coordinates"), t_start)[0]

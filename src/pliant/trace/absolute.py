@@ -25,45 +25,45 @@ from pliant.model.joint import ROTATION, Free, Joint, Planar
 from pliant.model.sensor import Encoder
 from pliant.model.signal import Formula, Signal
 from pliant.model.system import Link, System
-from pliant.scalar import is_constant
+from pliant.scalar import Scalar, is_constant
 from pliant.trace.formulas import NamedScalars
-from pliant.trace.tracing import Trace
 
 JOINT = " joint"  # suffix: the joint that carried body `arm` becomes `arm joint`
 NO_INERTIA = 1e-12  # of a body's largest scaled eigenvalue of inertia: an eigenvalue below it is a motion without inertia
 
 
-def absolute_coordinates(system: System, t_start: float = 0.0) -> tuple[System, tuple[str, ...]]:
-    """The same mechanism with every body floating (Planar for a planar mechanism, else Free) and its joints as closures.
-
-    Also returns the warnings from assembling the tree, which gives the bodies' start.
-
-    Body coordinates stay as they are, and so do bodies that float on the ground already. The joint that carried body `arm` becomes
-    a closure and a cut joint, both called `arm joint`. Its coordinate `angle` becomes `arm joint.angle`; formulas that ask for
-    `arm.angle` receive that.
-    """
-    if system.cut_joints:  # already in absolute coordinates
-        return system, ()
+def refuse_tree_only(system: System) -> None:
+    """Refuse a System with parts that act on joint coordinates of a tree."""
     rule = "must not be 'augmented' if stops have a law, or joints or gears have play: use tree coordinates"
     refuse_coordinate_pairs(system, f"system {system.name!r}", "formulation", rule)
     if system.motors:
         rule = "must not be 'augmented' if there are motors, whose rotors turn with joint coordinates: use tree coordinates"
         raise ModelError.of(f"system {system.name!r}", "formulation", rule, list(system.motors))
-    made = Trace(system, "articulated", None, t_start, near_pairs=True)
-    q, v = made.start()
-    bodies, moving = poses(made.tree, q), twists(made.tree, q, v)
-    planar = _is_planar(made)
+
+
+def floating(system: System, tree: Tree, any_q: Sequence[Scalar], q: Sequence[float], v: Sequence[float]) -> System:
+    """The same mechanism with every body floating (Planar for a planar mechanism, else Free) and its joints as closures.
+
+    any_q: symbols, which show in which planes the bodies move. q, v: where the bodies start.
+
+    Body coordinates stay as they are, and so do bodies that float on the ground already. The joint that carried body `arm` becomes
+    a closure and a cut joint, both called `arm joint`. Its coordinate `angle` becomes `arm joint.angle`; formulas that ask for
+    `arm.angle` receive that.
+    """
+    bodies, moving = poses(tree, q), twists(tree, q, v)
+    # whether the structure of the tree lets every frame rotate about z only, at a constant height
+    planar = all(pose.rotation.index == 2 and is_constant(pose.position[2]) for pose in poses(tree, any_q))
     found = System(system.name, system.gravity, system.closure_tolerance, system.baumgarte)
-    kept = [node.name for node in made.tree.nodes if _floats(node.link, planar)]
-    for node, pose, twist in zip(made.tree.nodes, bodies, moving, strict=True):
+    kept = [node.name for node in tree.nodes if _floats(node.link, planar)]
+    for node, pose, twist in zip(tree.nodes, bodies, moving, strict=True):
         stands = node.name in kept
         joint, on = (_started(node, q, v), node.link.on) if stands else _floating(pose, twist, planar)
         found.links[node.name] = _link(node, joint, on, q, v)
         if not stands:
             _take_apart(found, node, q)
     _check_inertia(found)
-    _carry_over(system, found, _renamed(made.tree, kept) | {name: name for name in system.struts})
-    return found, tuple(made.warnings)
+    _carry_over(system, found, _renamed(tree, kept) | {name: name for name in system.struts})
+    return found
 
 
 def _carry_over(system: System, found: System, rename: Mapping[str, str]) -> None:
@@ -114,11 +114,6 @@ def _turns_uncounted(found: System, label: str) -> bool:
 
 
 # ---- bodies
-
-
-def _is_planar(made: Trace) -> bool:
-    """Whether the structure of the tree lets every frame rotate about z only, at a constant height."""
-    return all(pose.rotation.index == 2 and is_constant(pose.position[2]) for pose in poses(made.tree, made.q))
 
 
 def _floats(link: Link, planar: bool) -> bool:

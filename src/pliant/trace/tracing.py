@@ -55,6 +55,7 @@ from pliant.model.system import System
 from pliant.model.telescopic import TelescopicBeam
 from pliant.results.table import OBSERVED
 from pliant.scalar import minimum
+from pliant.trace.absolute import floating, refuse_tree_only
 from pliant.trace.apart import Pieces, solve_apart, taken_apart
 from pliant.trace.assembly import Assembly, assemble
 from pliant.trace.closures import Closures, Solved, blended, chosen, motion_power, push, springs
@@ -146,10 +147,8 @@ def lower_system(
     if not system.links:
         raise ModelError.of(f"system {system.name!r}", "bodies", "must hold at least one body", 0)
     if formulation == AUGMENTED:  # the same recursion, with every body floating and every joint a closure
-        from pliant.trace.absolute import absolute_coordinates
-
-        floating, warnings = absolute_coordinates(system, t_start)
-        apart = lower_system(floating, "articulated", still, near, t_start, parameters, hold_at=hold_at)
+        floats, warnings = absolute_coordinates(system, t_start)
+        apart = lower_system(floats, "articulated", still, near, t_start, parameters, hold_at=hold_at)
         return replace(apart, original=system, asked=formulation, warnings=(*warnings, *apart.warnings))
     frames = frames_read(system, parameters or {})
     tree = build_tree(system, frames=frames) if known is None else known.of(system, frames)
@@ -165,6 +164,16 @@ def lower_system(
         warnings = (*warnings, start.locked)
     return LoweredSystem(system, system, tree, formulation, formulation, near, t_start, parameters or {}, start, warnings,
                          hold_at=tuple(hold_at))  # fmt: skip
+
+
+def absolute_coordinates(system: System, t_start: float = 0.0) -> tuple[System, tuple[str, ...]]:
+    """The System in absolute coordinates, with its bodies where they are at t_start; and warnings of what assembling moved."""
+    if system.cut_joints:  # already in absolute coordinates
+        return system, ()
+    refuse_tree_only(system)
+    made = Trace(system, "articulated", None, t_start, near_pairs=True)
+    q, v = made.start()
+    return floating(system, made.tree, made.q, q, v), tuple(made.warnings)
 
 
 def start_of(
