@@ -50,6 +50,10 @@ class SolveError(PliantError, RuntimeError):
     """A run that cannot start or continue; the message says when and why."""
 
 
+class NotClosed(SolveError):
+    """Closed loops that do not close at the start."""
+
+
 class StepError(SolveError):
     """A step of a stepped run that cannot be completed; the run keeps what was computed up to the time `t`, s."""
 

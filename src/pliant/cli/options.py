@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pliant.cli.exits import WRONG, say, stop
-from pliant.errors import ModelError, PliantError
+from pliant.errors import ModelError, NotClosed, PliantError
 from pliant.host.atomic_files import streamed
 from pliant.host.netcdf_head import is_netcdf
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from pliant.files import Model
     from pliant.results.result import Result
 
-NOT_CLOSED = "residual must come to 0"  # of a message about a loop
 ROBOT_FILES = (".urdf", ".xml")
 OF_SMALL_LENGTHS = 10.0  # m: a mechanism drawn in mm or cm hardly has parts of this length
 
@@ -80,7 +79,7 @@ def missing_unit(model: Model, trouble: PliantError) -> str:
     """A hint for a loop that cannot close: numbers without a unit, if the file writes its lengths in mm or cm."""
     unit, size = model.system.shown_units.get("m", ("m", 1.0))
     plain = [one for one in model.system.parameters.values() if one.unit is None and one.value >= OF_SMALL_LENGTHS]
-    if not plain or size > 1.0 / OF_SMALL_LENGTHS or NOT_CLOSED not in str(trouble):
+    if not plain or size > 1.0 / OF_SMALL_LENGTHS or not isinstance(trouble, NotClosed):
         return ""
     told = ", ".join(f"{one.name} = {one.value:g}" for one in plain)
     return f" (a length without a unit is in m, and this file writes lengths in {unit}: is a unit missing in {told}?)"

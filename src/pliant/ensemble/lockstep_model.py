@@ -165,7 +165,7 @@ def _event_table(event: Event, number: int, traced: TracedSystem) -> EventTable:
     elif event.kind == CUTS:
         does = CUT
     elif event.kind == MARKS:
-        does, has_rate = (PEAK, False) if event.name.endswith(" peak") else (NEVER, False)
+        does, has_rate = (PEAK if _is_peak(event, number, traced) else NEVER), False
     elif event.kind == TURNS:
         does = GAP if event.pair is not None else FLAG if event.flag is not None else CUT
         if event.pair is not None and traced.pairs[event.pair].renewal == number:
@@ -173,6 +173,10 @@ def _event_table(event: Event, number: int, traced: TracedSystem) -> EventTable:
     elif event.kind == RECORDS:
         has_rate = False
     return EventTable(does, number, pair, flag, event.pressed, event.direction, has_rate)
+
+
+def _is_peak(event: Event, number: int, traced: TracedSystem) -> bool:
+    return event.pair is not None and traced.pairs[event.pair].peak == number
 
 
 def _event_functions(traced: TracedSystem) -> list[Scalar]:
@@ -183,8 +187,8 @@ def _event_functions(traced: TracedSystem) -> list[Scalar]:
     always = traced.functions.get("open_contact_event_functions", closed_only)
     entries = closed_only.tracer.scalars(closed_only.inputs[2])
     functions: list[Scalar] = []
-    for event, g, open_g in zip(traced.events, closed_only.outputs, always.outputs, strict=True):
-        if event.kind in (MARKS, RECORDS) and not event.name.endswith(" peak"):
+    for number, (event, g, open_g) in enumerate(zip(traced.events, closed_only.outputs, always.outputs, strict=True)):
+        if event.kind in (MARKS, RECORDS) and not _is_peak(event, number, traced):
             functions.append(0.0)
         elif event.pair is not None and isinstance(open_g, float):
             functions.append(entries[traced.pairs[event.pair].closed] * g)

@@ -12,7 +12,7 @@ MOST_NAMED = 3  # closures in a sentence
 def unloaded(evidence: Evidence) -> Iterator[str]:
     """Warn of a closure whose friction carries no load, because other joints already constrain what it would constrain."""
     traced = evidence.traced
-    holding = {row.rsplit(" ", 1)[0] for row in traced.rows}
+    holding = {name for name, _ in traced.kinds}
     for closure in traced.system.closures.values():
         if closure.frictions and closure.name not in holding:
             yield (
@@ -26,7 +26,7 @@ def shared_loads(evidence: Evidence) -> Iterator[str]:
     traced = evidence.traced
     if not traced.joints or not traced.implied:
         return
-    closures = list(dict.fromkeys(traced.rows[k].rsplit(" ", 1)[0] for k, _ in traced.implied))
+    closures = list(dict.fromkeys(traced.kinds[k][0] for k, _ in traced.implied))
     shown = ", ".join(map(repr, closures[:MOST_NAMED])) + (" and others" if len(closures) > MOST_NAMED else "")
     yield (
         f"joints with friction are in over-constrained loops: {len(traced.implied)} rows of closures ({shown}) follow from others "

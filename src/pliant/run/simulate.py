@@ -769,6 +769,6 @@ def _came_open(traced: TracedSystem, outcome: Outcome) -> str:
     if traced.system.baumgarte is not None:
         why += f"; or baumgarte = {traced.system.baumgarte:g} 1/s is too small to hold them (without it, they are projected)"
     return (
-        f"closure {row.rsplit(' ', 1)[0]!r} came open after t = {outcome.t:.10g} s: its row {row!r}{which} is off by "
+        f"closure {traced.kinds[k][0]!r} came open after t = {outcome.t:.10g} s: its row {row!r}{which} is off by "
         f"{abs(amount):.3g} {unit} at t = {t_open:.10g} s, more than closure_tolerance = {allowed:g} of the mechanism's size; {why}"
     )

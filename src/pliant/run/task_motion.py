@@ -112,7 +112,7 @@ class TaskMotion:
 
     def _constraints(self, t: float, q: Floats, v: Floats, p: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """(residual, rate, second derivative, Jacobian) of loops and path."""
-        m = len(self.rows.names)
+        m = len(self.rows.owners)
         values = self.rows.constraints(t, np.concatenate([q, v]), p)
         return values[:m], values[m : 2 * m], values[2 * m : 3 * m], values[3 * m :].reshape(m, v.size)
 
@@ -143,7 +143,7 @@ class TaskMotion:
 
     def _unreached(self, t: float, worst: int, missing: float, matrix: Floats) -> str:
         rows = self.rows
-        name, unit = rows.names[worst].rsplit(" ", 1)[0], "rad" if rows.angular[worst] else "m"
+        name, unit = rows.owners[worst], "rad" if rows.angular[worst] else "m"
         what = "loop" if worst < rows.n_loops else "the"
         asked = np.count_nonzero(np.max(np.abs(matrix[rows.n_loops :, self.joints]), axis=1) > SINGULAR)
         more = asked > len(self.joints) - np.linalg.matrix_rank(matrix[: rows.n_loops, self.joints])

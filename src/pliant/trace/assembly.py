@@ -16,7 +16,7 @@ from pliant.dynamics.kinematics import place_pose, poses
 from pliant.dynamics.retraction import retract
 from pliant.dynamics.sparse import LeastChange, least_change
 from pliant.dynamics.tree import ROOT, Tree
-from pliant.errors import SolveError
+from pliant.errors import NotClosed, SolveError
 from pliant.model.closure import Closure, FormulaClosure
 from pliant.model.frame import GROUND, Frame
 from pliant.model.joint import BALL, ROTATION
@@ -202,7 +202,7 @@ def assemble(
     position = _closed(moving, q0, v0, left=left)
     seen = look.at(position, v0)
     if not look.closed(seen):
-        raise SolveError(_not_closed(look, seen, _nearest(look, q0, v0), held))
+        raise NotClosed(_not_closed(look, seen, _nearest(look, q0, v0), held))
     rate = v0 + moving.change(moving.at(position, v0).matrix, seen.rate)
     _check_followed(look, look.at(position, rate), rate, held)
     redundant = {look.owners[k].name for k in seen.implied}

@@ -15,7 +15,7 @@ from pliant.dynamics.loads import applied_forces
 from pliant.dynamics.retraction import retract
 from pliant.host.cache_folder import user_cache
 from pliant.model.system import System
-from pliant.trace.closures import row_names, springs
+from pliant.trace.closures import springs
 from pliant.trace.tracing import Trace
 
 Floats = NDArray[np.float64]
@@ -29,7 +29,7 @@ class TaskRows:
     coordinates.
     """
 
-    names: tuple[str, ...]  # of rows
+    owners: tuple[str, ...]  # of rows: names of closures
     angular: tuple[bool, ...]  # rows that are angles
     n_loops: int  # number of rows of loops
     rates: tuple[str, ...]  # names of the free rates
@@ -74,7 +74,7 @@ def task_rows(system: System, formulation: str, path: Sequence[str]) -> TaskRows
         return compile_function(ca.Function(name, [t, y, p], [column(outputs)]), cache=user_cache("machine-code"))
 
     return TaskRows(
-        names=row_names(owners),
+        owners=tuple(owners),
         angular=rows.angular,
         n_loops=sum(name not in path for name in owners),
         rates=tuple(made.tree.rates[k] for k in free_v),

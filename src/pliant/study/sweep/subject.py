@@ -20,6 +20,10 @@ from pliant.study.sweep.over import Case, Value
 Columns = Mapping[str, tuple[Value, ...]]  # values of every number
 
 
+class NotASystem(ModelError):
+    """What a function of numbers returned is no System, in any case of a sweep."""
+
+
 class Mechanism(NamedTuple):
     """The System of one case, and the values of its parameters."""
 
@@ -248,7 +252,7 @@ class FunctionSubject:
     def mechanism(self, case: Case) -> Mechanism:
         system = self._function(**case)
         if not isinstance(system, System):
-            raise ModelError.of(f"function {self.title!r}", "value", "must be a System", system)
+            raise NotASystem.of(f"function {self.title!r}", "value", "must be a System", system)
         return Mechanism(system, {})
 
     def settings_of(self, case: Case) -> RunSettings | None:

@@ -18,7 +18,7 @@ from pliant.study.sweep.job import Job, Record, check_settings, checked_run, nam
 from pliant.study.sweep.keep import MESSAGE, OK, RESULT, TAKEN, What, keep_of
 from pliant.study.sweep.over import Case, Cases, Grid, Over, Value, over_of
 from pliant.study.sweep.store import Keys, Manifest, Store, manifest_of, planned
-from pliant.study.sweep.subject import Subject, subject_of
+from pliant.study.sweep.subject import NotASystem, Subject, subject_of
 
 if TYPE_CHECKING:
     import xarray
@@ -168,9 +168,8 @@ def _check(job: Job, over: Over) -> None:
         check_settings(job.options(first))
     try:
         system = job.mechanism(first).system
-    except ModelError as trouble:
-        if "must be a System" in str(trouble):
-            raise
+    except NotASystem:
+        raise
     except PliantError:  # perhaps only this case fails: its record will say so
         pass
     else:
