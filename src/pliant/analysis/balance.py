@@ -8,15 +8,13 @@ from functools import cached_property
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.analysis.implicit_equations import EvaluationPoint, ImplicitEquations
 from pliant.analysis.kinks import no_slope
 from pliant.analysis.operating_point import gaps_at, touching
+from pliant.arrays import Floats
 from pliant.model.joint import BALL, ROTATION
 from pliant.trace.assembly import size_of
-
-Floats = NDArray[np.float64]
 
 SINGULAR = 1e-12  # fraction of the largest pivot of the closure rows
 STILL = 1e-9  # m/s or rad/s: a closure rate below this counts as zero

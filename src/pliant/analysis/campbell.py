@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.analysis.equilibrium import equilibrium
 from pliant.analysis.linearise import linearise
+from pliant.arrays import Complexes, Floats
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.run.mechanism import AnySystem, mechanism_of
@@ -19,9 +19,6 @@ from pliant.scalar import Numbers
 
 if TYPE_CHECKING:
     from pliant.analysis.modes import NaturalModes
-
-Floats = NDArray[np.float64]
-Complexes = NDArray[np.complex128]
 
 NUMBER = re.compile(r"(?<![\w'])-?\d+(\.\d+)?(e[-+]?\d+)?")  # not within a name
 FAR = 0.3  # rad or m: how far from the start the joints of an equilibrium may be before it is said

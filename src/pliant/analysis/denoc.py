@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.errors import ModelError, SolveError
 from pliant.model import check
 from pliant.model.refused import refuse_controllers, refuse_states, require_bodies
@@ -22,7 +22,6 @@ from pliant.scalar import Numbers
 if TYPE_CHECKING:
     from pliant.dynamics.tree import Tree
 
-Floats = NDArray[np.float64]
 Given = Mapping[str, float] | Numbers | None
 
 UNMET = 1e-9  # fraction of the largest effort: tolerated residual when motors and closures produce a prescribed motion

@@ -9,8 +9,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.errors import ModelError, SolveError
 from pliant.model import check
 from pliant.model.coordinate_pair import coordinate_pairs
@@ -31,8 +31,6 @@ if TYPE_CHECKING:  # casadi is imported only when an analysis begins
     from pliant.analysis.operating_point import OperatingPoint
     from pliant.analysis.rest import Rest
     from pliant.results.result import Result
-
-Floats = NDArray[np.float64]
 
 FURTHER = 0.3  # rad or m: how far a steady motion is followed to check that the balance persists
 LATER = 0.7391  # s: another time, at which formulas that vanish now do not

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.analysis.denoc import Given, state_vector
+from pliant.arrays import Floats
 from pliant.model import check
 from pliant.model.refused import require_bodies
 from pliant.model.resolve import resolved
@@ -17,8 +17,6 @@ from pliant.run.mechanism import AnySystem, mechanism_of
 if TYPE_CHECKING:
     from pliant.model.frame import Frame
     from pliant.model.system import System
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

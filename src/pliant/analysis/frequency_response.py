@@ -5,15 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.analysis.linear_matrices import LinearMatrices
 from pliant.analysis.modes import modes_of
+from pliant.arrays import Complexes, Floats
 from pliant.errors import ModelError
 from pliant.scalar import Numbers
-
-Floats = NDArray[np.float64]
-Complexes = NDArray[np.complex128]
 
 POINTS = 400  # number of frequencies by default
 AROUND = 10.0  # default range: this factor below the slowest and above the fastest mode

@@ -14,9 +14,9 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.analysis.symbolic_equations import SymbolicEquations
+from pliant.arrays import Floats
 from pliant.dynamics.motors import starts_of_states
 from pliant.dynamics.tree import build_tree
 from pliant.errors import SolveError
@@ -35,8 +35,6 @@ from pliant.trace.looking import frames_read
 from pliant.trace.lowered_system import LoweredSystem
 from pliant.trace.signals import changing
 from pliant.trace.tracing import start_of
-
-Floats = NDArray[np.float64]
 
 SETTLED: dict[str, Any] = {"inductance": 0.0, "time_constant": 0.0, "gear_stiffness": None, "gear_damping": 0.0}  # of motors
 CLOSING_STEPS = 6  # Newton steps from a nearby position, when drawing modes

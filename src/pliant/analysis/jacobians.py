@@ -6,14 +6,11 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 import casadi as ca
-import numpy as np
-from numpy.typing import NDArray
 
 from pliant.analysis.implicit_equations import EvaluationPoint, ImplicitEquations
 from pliant.analysis.symbolic_equations import SymbolicEquations
+from pliant.arrays import Floats
 from pliant.codegen.tracer import Scalar
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.analysis.implicit_equations import EvaluationPoint, ImplicitEquations
 from pliant.analysis.operating_point import OperatingPoint, gaps_at, touching
 from pliant.analysis.symbolic_equations import SymbolicEquations
+from pliant.arrays import Floats
 from pliant.codegen.llvm import compile_function
 from pliant.codegen.nonsmooth import CORNER, JUMP, STEEP, edges_of
 from pliant.codegen.program import read_program
@@ -20,8 +20,6 @@ from pliant.codegen.tracer import Scalar
 from pliant.dynamics.loads import sleeve_stop, stop_force
 from pliant.errors import ModelError, SolveError
 from pliant.model.check import did_you_mean
-
-Floats = NDArray[np.float64]
 
 ASIDE = 1e-9  # m, rad, m/s or rad/s: how far on one side of a point the derivatives of that side are taken
 NEAR, NEARER = 1e-10, 1e-11  # m, rad, m/s or rad/s: both sides of an edge at the point itself; round-off is far below

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.analysis.linear_model import Linearisation
+from pliant.arrays import Floats
 from pliant.model.system import System
 
 if TYPE_CHECKING:  # casadi is imported only when an analysis begins
@@ -17,8 +17,6 @@ if TYPE_CHECKING:  # casadi is imported only when an analysis begins
     from pliant.analysis.local_dynamics import Dynamics
     from pliant.analysis.operating_point import OperatingPoint
     from pliant.analysis.tangent_space import TangentSpace
-
-Floats = NDArray[np.float64]
 
 SIGNAL, ACCELERATION, PARAMETER = "signal", "acceleration", "parameter"
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.analysis.linear_equations import ACCELERATION, PARAMETER, SIGNAL, LinearEquations
 from pliant.analysis.linear_model import Linearisation
+from pliant.arrays import Floats
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.check import did_you_mean
@@ -25,8 +25,6 @@ if TYPE_CHECKING:  # casadi is imported only when an analysis begins
     from pliant.analysis.operating_point import OperatingPoint
     from pliant.results.result import Result
     from pliant.results.state import FinalState
-
-Floats = NDArray[np.float64]
 
 AT_REST = 1e-7  # m/s^2 or rad/s^2: smaller accelerations count as zero
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.analysis.implicit_equations import EvaluationPoint, ImplicitEquations
 from pliant.analysis.jacobians import Derivatives, derivatives
@@ -14,11 +13,10 @@ from pliant.analysis.kinks import no_slope
 from pliant.analysis.modes import largest_parts
 from pliant.analysis.operating_point import OperatingPoint
 from pliant.analysis.symbolic_equations import SymbolicEquations
+from pliant.arrays import Floats
 from pliant.errors import SolveError
 from pliant.integrate.loop.grip_states import STICKS
 from pliant.run.starts import lightened
-
-Floats = NDArray[np.float64]
 
 # m/s or rad/s: friction laws without a sticking state are differentiated at this rate, because at rest their slope has two sides.
 # Round-off, and the curvature of a law over speeds of 1 mm/s, each leave an error of 1e-8 of the slope.

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.analysis.recorded_motion import RecordedMotion
+from pliant.arrays import Floats
 from pliant.beams.damping import rayleigh_from_ratios
 from pliant.beams.fields import fields_along
 from pliant.beams.integrals import shape_integrals
@@ -27,8 +27,6 @@ from pliant.model.beam import Beam
 from pliant.model.damping import AirDrag, Damping, MotionDrag, Rayleigh, RayleighRatios
 from pliant.model.frame import Frame
 from pliant.model.telescopic import TelescopicBeam
-
-Floats = NDArray[np.float64]
 
 HELD = 1e-9  # fraction of a shape's size: round-off at an end that is held
 INBOARD = -1.0  # fraction given to a frame that lies inboard of every station

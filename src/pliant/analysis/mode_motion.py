@@ -7,17 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Complexes, Floats
 from pliant.errors import ModelError
 from pliant.model.system import System
 
 if TYPE_CHECKING:
     from pliant.analysis.operating_point import OperatingPoint
     from pliant.results.result import Result
-
-Floats = NDArray[np.float64]
-Complexes = NDArray[np.complex128]
 
 ROWS = 48  # rows per cycle
 SMALL = 1e-4  # m or rad: displacement used to measure how far the drawn points move

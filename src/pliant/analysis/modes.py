@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import eig, eigh
 
+from pliant.arrays import Complexes, Floats
 from pliant.errors import ModelError
 from pliant.model import check
 
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from pliant.analysis.linear_matrices import LinearMatrices
     from pliant.analysis.mode_motion import MovedMechanism
     from pliant.results.result import Result
-
-Floats = NDArray[np.float64]
-Complexes = NDArray[np.complex128]
 
 RIGID = 1e-12  # fraction of a coordinate's own stiffness, per coordinate: less is round-off, and the motion is rigid
 SYMMETRIC = 1e-10  # fraction of the largest entry: bound on the skew part of K if the forces have a potential

@@ -7,12 +7,10 @@ from dataclasses import dataclass, field, replace
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.analysis.implicit_equations import ImplicitEquations, contact_state
 from pliant.analysis.symbolic_equations import SymbolicEquations
-
-Floats = NDArray[np.float64]
+from pliant.arrays import Floats
 
 SETTLING_STEPS = 3  # of Newton's method: the rate of a lag is linear in its state, unless a command reads it
 

@@ -11,9 +11,9 @@ from itertools import pairwise
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.analysis.recorded_motion import RecordedMotion
+from pliant.arrays import Floats
 from pliant.codegen.tracer import Scalar
 from pliant.dynamics.algebra import IDENTITY, Mat, Vec, add, mat_add, product, skew, sub
 from pliant.dynamics.closure_residuals import OF_FRAMES, HeldFrames
@@ -25,7 +25,6 @@ from pliant.model.frame import GROUND, Frame
 from pliant.trace.lowered_system import breakpoints
 from pliant.trace.tracing import Trace
 
-Floats = NDArray[np.float64]
 TWIST = 6  # size of a small motion of a frame: rotation, displacement
 
 

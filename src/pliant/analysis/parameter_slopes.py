@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.errors import ModelError
 from pliant.model.system import System
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from pliant.analysis.local_dynamics import Dynamics
     from pliant.analysis.operating_point import OperatingPoint
     from pliant.analysis.symbolic_equations import SymbolicEquations
-
-Floats = NDArray[np.float64]
 
 WEIGHTS = {1: 4.0 / 5.0, 2: -1.0 / 5.0, 3: 4.0 / 105.0, 4: -1.0 / 280.0}  # of f(x + k h) - f(x - k h), over h
 STEP = 1e-2  # fraction of the parameter: its eighth power is at round-off

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.dynamics.algebra import Vec
 from pliant.dynamics.gibbs_appell import BodyMotion, outward
 from pliant.dynamics.kinematics import Pose, Twist, poses, twists
@@ -25,8 +25,6 @@ from pliant.results.result import Result
 from pliant.run.mechanism import AnySystem, mechanism_of
 from pliant.run.provenance import Provenance
 from pliant.trace.tracing import absolute_coordinates
-
-Floats = NDArray[np.float64]
 
 
 class RecordedMotion:

@@ -8,11 +8,11 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.analysis.section_forces import SectionStudy
 from pliant.analysis.section_warnings import ROWS, sparse_rows
 from pliant.analysis.stresses import outlined, stress_arrays
+from pliant.arrays import Floats, Ints
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.system import System
@@ -22,9 +22,6 @@ from pliant.results.result import Result
 from pliant.results.sections import FORCES, warnings_of_sections
 from pliant.results.shown_units import ShownUnits, shown_unit
 from pliant.results.table import QUANTITIES, STATES
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
 
 STRESS, CONTACT = "equivalent_stress", "normal_force"
 # By quantity: what it is called, its unit, and the dimension of its parts
@@ -252,7 +249,7 @@ def _of_selection(result: Result, system: System | None, beams: Sequence[str], m
                       of_rows=f"{seen} of {len(result.time)} rows")  # fmt: skip
 
 
-def _telling_rows(result: Result, system: System | None, beams: Sequence[str], most: int) -> Rows:
+def _telling_rows(result: Result, system: System | None, beams: Sequence[str], most: int) -> Ints:
     """Half of them evenly over the run, the others at the largest peaks of the beams' curvature and of the loads in joints."""
     looked = np.linspace(0, len(result.time) - 1, min(len(result.time), MOST_CURVED)).astype(np.int64)
     taken = _taken(result, looked)
@@ -278,7 +275,7 @@ def _of_curvature(result: Result, system: System | None, beam: str) -> list[Floa
     return [np.nan_to_num(stress_arrays(sections, {name: arrays[name] for name in FORCES})[STRESS]).max(axis=(1, 2))]
 
 
-def _taken(result: Result, rows: Rows) -> Result:
+def _taken(result: Result, rows: Ints) -> Result:
     """The result with some of its rows."""
     values = {name: np.asarray(array)[rows] for name, array in result.values.items()}
     return replace(result, time=np.asarray(result.time)[rows], values=values)

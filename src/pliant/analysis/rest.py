@@ -11,12 +11,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+
+from pliant.arrays import Floats
 
 if TYPE_CHECKING:
     from pliant.analysis.balance import Balance, Missing
-
-Floats = NDArray[np.float64]
 
 STEPS = 300  # most steps of Newton's method
 LONGEST_TURN = 0.5  # rad: longest change of an angle in one step

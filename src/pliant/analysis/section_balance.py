@@ -14,8 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pliant.analysis.material_line import Floats, MaterialLine, points
+from pliant.analysis.material_line import MaterialLine, points
 from pliant.analysis.outboard_forces import PlacedWrench
+from pliant.arrays import Floats
 from pliant.beams.quadrature import nodes
 
 SAME_STATION = 1e-9  # fraction of the length: largest distance that round-off may leave between a station and a frame placed there

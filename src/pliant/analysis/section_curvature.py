@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pliant.analysis.material_line import Floats, MaterialLine
+from pliant.analysis.material_line import MaterialLine
 from pliant.analysis.section_balance import SectionWrench
+from pliant.arrays import Floats
 from pliant.beams.ritz import rigidities
 from pliant.model.beam import Beam
 from pliant.model.telescopic import TelescopicBeam

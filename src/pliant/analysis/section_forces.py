@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.beam import Beam
@@ -25,8 +25,6 @@ if TYPE_CHECKING:  # xarray and casadi are imported only when needed
     from pliant.analysis.outboard_forces import PlacedWrench
     from pliant.analysis.recorded_motion import RecordedMotion
     from pliant.analysis.section_balance import SectionWrench
-
-Floats = NDArray[np.float64]
 
 BY = ("balance", "curvature")
 EVEN = 21  # evenly spaced stations of every beam by default

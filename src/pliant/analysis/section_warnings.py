@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.beams.quadrature import nodes
 from pliant.beams.ritz import rigidities
 from pliant.model.beam import Beam
 from pliant.model.modes import MESHES, PLANES, direction_of, labels
 from pliant.results.contacts import ContactRecord
 from pliant.results.result import Result
-
-Floats = NDArray[np.float64]
 
 FOLLOWS = 4.0  # durations of a blow: modes with a shorter period follow it nearly as a static load (measured: to 3 % of the moment)
 SMALL = 0.1  # of the largest moment of the run: what the modes may leave out of the strain

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.analysis.trim import effort_unit
 
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
     from pliant.analysis.rest import Rest
     from pliant.analysis.symbolic_equations import SymbolicEquations
     from pliant.model.system import System
-
-Floats = NDArray[np.float64]
 
 
 def held_by_friction(equations: ImplicitEquations, point: EvaluationPoint) -> dict[str, float]:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.analysis.section_forces import SectionStudy, body_of
+from pliant.arrays import Floats
 from pliant.errors import ModelError
 from pliant.model.beam import Beam
 from pliant.model.outline import FibreOutline, RectangleOutline, RingOutline
@@ -27,8 +27,6 @@ from pliant.scalar import Numbers
 
 if TYPE_CHECKING:
     import xarray
-
-Floats = NDArray[np.float64]
 
 GRID = 17  # points per side of a rectangle, including its edges and its axes
 RIM = 48  # points round a ring, including the point of largest bending stress; between points a stress is at most 0.2 % larger

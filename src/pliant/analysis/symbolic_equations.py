@@ -14,8 +14,8 @@ from typing import Any, Self
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.codegen.graph import Graph
 from pliant.codegen.numbers import Numbers
 from pliant.codegen.tracer import Scalar
@@ -39,8 +39,6 @@ from pliant.trace.lowering import numbered
 from pliant.trace.observe import TracedState, observe
 from pliant.trace.preparation import Preparation
 from pliant.trace.tracing import Trace, nothing_collected
-
-Floats = NDArray[np.float64]
 
 
 class SymbolicEquations(Trace):

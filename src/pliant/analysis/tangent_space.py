@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import qr
 
-Floats = NDArray[np.float64]
+from pliant.arrays import Floats
 
 MODES_LAST = 1e-3  # pivot weight of a mode relative to a joint: modes become dependent last
 NEAR_FIRST = 0.5  # pivot weight of a coordinate at the ground relative to one at the end of the chain

@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.model.system import System
 
 if TYPE_CHECKING:
     from pliant.analysis.balance import Balance, Missing
     from pliant.analysis.symbolic_equations import SymbolicEquations
-
-Floats = NDArray[np.float64]
 
 STEPS = 8  # of Newton's method; efforts are piecewise linear in commands
 HELD = 1e-9  # fraction of an effort: a motor that leaves more of it than this cannot hold the coordinate

@@ -6,18 +6,16 @@ from typing import TYPE_CHECKING
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.analysis.modes import largest_parts
 from pliant.analysis.rest import LOOSE
+from pliant.arrays import Floats
 from pliant.errors import SolveError
 
 if TYPE_CHECKING:
     from pliant.analysis.balance import Balance, Missing
     from pliant.analysis.rest import Rest
     from pliant.analysis.symbolic_equations import SymbolicEquations
-
-Floats = NDArray[np.float64]
 
 ASIDE = 0.05  # rad, or fraction of the mechanism's size: how far a loose direction is followed
 SAME = 1e-7  # fraction of a coordinate's own stiffness times ASIDE: a smaller change of force does not hold it

@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.beams.fields import fields_along
 from pliant.beams.shapes import Shapes
 from pliant.errors import ModelError
 from pliant.model.beam import Beam
 
-Floats = NDArray[np.float64]
 Series = tuple[float, ...]  # coefficients of T_0, T_1, ...
 Triple = tuple[Series, Series, Series]
 

@@ -10,14 +10,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from pliant.arrays import Floats
 from pliant.beams.quadrature import panels_for
 from pliant.beams.ritz import rigidities
 from pliant.model.beam import Beam
 from pliant.model.modes import AxialModes, TorsionModes
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

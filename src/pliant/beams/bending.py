@@ -12,15 +12,14 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from pliant.arrays import Floats
 from pliant.beams.characteristic import BendingProblem, roots
 from pliant.beams.quadrature import nodes, panels_for
 from pliant.beams.waves import DECAY, SERIES, Wave, combined
 from pliant.model.beam import Beam
 from pliant.model.modes import Modes
-
-Floats = NDArray[np.float64]
 
 SAMPLES_PER_WAVE = 40  # samples per wavelength in the search for the largest deflection
 CANDIDATE = 0.98  # bumps above this fraction of the largest sample may contain the maximum: sampling misses up to 0.3 %

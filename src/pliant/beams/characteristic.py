@@ -19,9 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.beams.waves import Real, Wave, kind_of, shared_kind, states, wave_of
-
-Floats = NDArray[np.float64]
 
 SECTIONS = 16  # subintervals into which one counting pass divides each interval
 SKEW = 0.1371428  # shift of the inner points, as a fraction of a subinterval

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.beams.eigen import natural
 from pliant.beams.quadrature import absorbed, gram, nodes
 from pliant.beams.shapes import Shapes
 from pliant.errors import ModelError
 from pliant.model.beam import Beam
 from pliant.model.damping import AirDrag, Damping, KelvinVoigt, ModalDamping, MotionDrag, Rayleigh, RayleighRatios
-
-Floats = NDArray[np.float64]
 
 
 def damping_matrices(beam: Beam, shapes: Shapes, mass: Floats, stiffness: Floats) -> dict[str, Floats]:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.errors import ModelError
-
-Floats = NDArray[np.float64]
 
 
 def natural(mass: Floats, stiffness: Floats) -> tuple[Floats, Floats]:

@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.beams.given import Curve, GivenShape
 from pliant.beams.quadrature import absorbed, gram, nodes
 from pliant.beams.ritz import rigidities
 from pliant.model.beam import Beam
 from pliant.model.modes import AxialElements, Coordinate, ElementModes, TorsionElements
 from pliant.model.modes import Mesh as MeshModes
-
-Floats = NDArray[np.float64]
 
 # Polynomials over s = 0 ... 1 of an element, highest power first, keyed by the end that moves.
 # Slopes are per unit of s; for an element of length h they are multiplied by h.

@@ -20,14 +20,12 @@ from functools import cache
 from itertools import combinations_with_replacement, permutations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.beams.integrals import ShapeIntegrals
 from pliant.beams.quadrature import ROUND_OFF, absorbed, gram, nodes, rule
 from pliant.beams.shapes import Shapes
 from pliant.model.beam import AUTO, Beam
-
-Floats = NDArray[np.float64]
 
 # Bending modes in a plane up to which foreshortening is an exact field per pair of modes; if `full` is chosen, as long as possible.
 FEW = {AUTO: 4, "full": 12}

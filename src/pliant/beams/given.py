@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from pliant.arrays import Floats
 from pliant.errors import ModelError
 from pliant.model.beam import Beam
 from pliant.model.modes import GivenModes, ShapeFunction, ShapeTable
 from pliant.scalar import Numbers
 
-Floats = NDArray[np.float64]
 Curve = Callable[[Floats], Floats]
 
 PANELS = 32  # equal panels for functions of unknown waviness: 512 points integrate about 30 half waves to round-off

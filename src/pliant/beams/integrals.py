@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.beams.damping import damping_matrices
 from pliant.beams.eigen import natural
 from pliant.beams.quadrature import ROUND_OFF, absorbed, gram, nodes, without_round_off
@@ -18,8 +18,6 @@ from pliant.beams.ritz import rigidities
 from pliant.beams.shapes import Shapes, beam_shapes
 from pliant.model.beam import Beam
 from pliant.model.modes import GivenModes, labels
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

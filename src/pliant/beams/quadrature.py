@@ -6,9 +6,8 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from pliant.arrays import Floats
 
 POINTS = 16  # per panel: exact up to degree 31
 PANEL_PHASE = np.pi  # largest wavenumber times panel length; products of two waves are then accurate to 1e-18

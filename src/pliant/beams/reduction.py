@@ -8,16 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.beams.eigen import lowest, natural
 from pliant.beams.elements import Mesh, Pieces, axial_mesh, bending_mesh, combined, torsion_mesh
 from pliant.model.beam import Beam
 from pliant.model.modes import AxialElements, ElementModes, TorsionElements
 from pliant.model.modes import Mesh as MeshModes
 from pliant.model.reduction import FreeModes
-
-Floats = NDArray[np.float64]
 
 TURNED = 1e-6  # bumps smaller than this fraction of the largest deflection are ignored when the sign is chosen
 

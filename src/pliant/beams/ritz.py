@@ -13,16 +13,15 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.polynomial import legendre
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from pliant.arrays import Floats
 from pliant.beams.bending import largest, payload_numbers, sign
 from pliant.beams.eigen import natural
 from pliant.beams.quadrature import nodes
 from pliant.model.beam import Beam
 from pliant.model.modes import PLANES, AxialModes, Modes, TorsionModes, direction_of
 from pliant.model.telescopic import TelescopicBeam
-
-Floats = NDArray[np.float64]
 
 MORE = 32  # polynomials beyond two for each mode: a tip a twentieth as high as the root leaves less than 1e-9 of a frequency
 STATIC = 8  # polynomials for static responses of a uniform beam, which have degree 5 at most

@@ -13,8 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from pliant.arrays import Floats
 from pliant.beams.bar import BarMode, bar_modes
 from pliant.beams.bending import BendingMode, bending_modes
 from pliant.beams.elements import as_given
@@ -29,7 +30,6 @@ from pliant.model.modes import MESHES, AxialModes, Mesh, Modes, ModeSet, Torsion
 
 STATIC_ROUND_OFF = 1e-9  # static shapes are small differences: with eight modes they are orthogonal only to 1e-11
 DOUBLES, DOUBLES_REDUCED = 260, 65  # doubles in memory per element and coordinate, of a full and of a reduced mesh
-Floats = NDArray[np.float64]
 Shape = BarMode | BendingMode | GivenShape | RitzShape | StaticShape
 
 _AXIS = {"axial": 0, "y": 1, "z": 2}  # the axis along which a set moves

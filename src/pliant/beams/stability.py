@@ -7,12 +7,10 @@ products of slopes (buckling) or the mass (frequency).
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.beams.quadrature import gram, nodes
 from pliant.beams.shapes import Shapes
-
-Floats = NDArray[np.float64]
 
 PLANES = ("y", "z")
 

@@ -12,15 +12,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from pliant.arrays import Floats
 from pliant.beams.eigen import natural
 from pliant.beams.quadrature import nodes
 from pliant.beams.ritz import Mode, RitzShape, added, end_responses, move_vector, strain_vector
 from pliant.model.beam import Beam
 from pliant.model.modes import AxialModes, GivenModes, Modes, TorsionModes, direction_of
 
-Floats = NDArray[np.float64]
 StaticSet = Modes | AxialModes | TorsionModes | GivenModes  # sets that may have these shapes
 
 SAMPLES = 401  # sample points in the search for the largest deflection

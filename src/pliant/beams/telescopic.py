@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.beams.quadrature import nodes
 from pliant.beams.ritz import rigidities
 from pliant.beams.shapes import beam_shapes
 from pliant.model.beam import Beam
 from pliant.model.telescopic import TelescopicBeam
-
-Floats = NDArray[np.float64]
 
 KINDS = 3  # fields of a mode: f, f'(1 - xi), f''(1 - xi)^2
 

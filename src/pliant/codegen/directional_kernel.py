@@ -8,14 +8,12 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats, Ints
 from pliant.codegen.directional import directional
 from pliant.codegen.lanes import LANES, compile_linear, padded
 from pliant.codegen.llvm import LARGEST_OPTIMISED_IN_RUN, MachineCode, address_of, compile_function
 from pliant.codegen.program import Program
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +59,7 @@ class DirectionalKernel:
         return padded(self.linear.n_y)
 
     @cached_property
-    def places(self) -> NDArray[np.int64]:
+    def places(self) -> Ints:
         """The active entries of p."""
         return np.array(self.active, dtype=np.int64)
 
@@ -71,7 +69,7 @@ class DirectionalKernel:
         return np.asarray(owned @ (p[places] == 0.0) == 0.0, dtype=np.float64)
 
     @cached_property
-    def _guards(self) -> tuple[NDArray[np.int64], Floats]:
+    def _guards(self) -> tuple[Ints, Floats]:
         """(entries of p that guard decisions; a matrix with 1 for each guard that a decision has)."""
         places = sorted({place for own in self.guards for place in own})
         owned = [[float(place in own) for place in places] for own in self.guards]

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.polynomial import polynomial
 from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.codegen.nonsmooth import edges_of
 from pliant.codegen.over_time import OverTime
 from pliant.codegen.program import TIME, Program
 
-Floats = NDArray[np.float64]
 Coefficients = NDArray[np.floating[Any]]  # of a polynomial of t - begin, from the lowest power on
 OfTime = Callable[[Floats], Floats]
 

@@ -13,8 +13,9 @@ from typing import Any
 import casadi as ca
 import llvmlite.binding as llvm
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from pliant.arrays import Floats
 from pliant.codegen.angle_sums import add_angles
 from pliant.codegen.emit import KERNEL, emit, library_functions
 from pliant.codegen.function import TracedFunction
@@ -57,7 +58,7 @@ class MachineCode:
     key: str = ""  # identifies the text that it was compiled from
     source: Any = field(default=None, repr=False)  # what it was compiled from, for other processors
 
-    def __call__(self, t: float, y: ArrayLike, p: ArrayLike) -> NDArray[np.float64]:
+    def __call__(self, t: float, y: ArrayLike, p: ArrayLike) -> Floats:
         """out(t, y, p); for tests and observers, microseconds slower than a call from machine code."""
         state, parameters = _column("y", y, self.n_y), _column("p", p, self.n_p)
         out, work = np.empty(self.n_out), np.empty(max(self.n_work, 1))
@@ -82,7 +83,7 @@ class RepeatedCall:
         self._work = np.empty(max(code.n_work, 1))
         self._places = tuple(address_of(array) for array in (self._y, self._p, self._out, self._work))
 
-    def __call__(self, t: float, y: NDArray[np.float64], p: NDArray[np.float64]) -> NDArray[np.float64]:
+    def __call__(self, t: float, y: Floats, p: Floats) -> Floats:
         self._y[:], self._p[:] = y, p
         self._code.call_at(t, *self._places)
         return self._out.copy()  # the next call writes to this memory
@@ -196,7 +197,7 @@ def _compile(text: str, target: Target, effort: int) -> bytes:
     return bytes(target.machine(effort).emit_object(module))
 
 
-def address_of(array: NDArray[np.float64]) -> int:
+def address_of(array: Floats) -> int:
     """The value of array.ctypes.data, four times as fast."""
     try:
         return ctypes.addressof(ctypes.c_char.from_buffer(array))  # type: ignore[arg-type]  # an array is a buffer
@@ -204,7 +205,7 @@ def address_of(array: NDArray[np.float64]) -> int:
         return int(array.__array_interface__["data"][0])
 
 
-def _column(name: str, values: ArrayLike, n: int) -> NDArray[np.float64]:
+def _column(name: str, values: ArrayLike, n: int) -> Floats:
     column = np.ascontiguousarray(values, dtype=np.float64)
     column = column if column.ndim == 1 else column.ravel()
     if column.size != n:

@@ -8,12 +8,11 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.codegen.operations import LIBRARY
 from pliant.codegen.program import CONSTANT, PARAMETER, STATE, TIME, Program
 
-Floats = NDArray[np.float64]
 Step = tuple[int, Callable[..., Any], tuple[int, ...]]  # a value, its operation, its arguments
 
 BLOCK = 2**12  # times whose values fit into the processor's cache

@@ -9,8 +9,9 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
+from pliant.arrays import Ints
 from pliant.codegen.program import ABSORBED, NONE, Program
-from pliant.codegen.repeats import Columns, Integers
+from pliant.codegen.repeats import Columns
 
 FEWEST = 2  # number of divisions by one value from which its reciprocal pays off
 
@@ -40,11 +41,11 @@ def share_reciprocals(program: Program) -> Program:
 def _rebuilt(
     program: Program,
     columns: Columns,
-    moved: Integers,
-    quotients: Integers,
-    inverted: Integers,
-    inverse: Integers,
-    late: Integers,
+    moved: Ints,
+    quotients: Ints,
+    inverted: Ints,
+    inverse: Ints,
+    late: Ints,
 ) -> Program:
     """The program with values at their new positions, quotients as products, and new reciprocals; `inverse` is keyed by divisor."""
     size = columns.kind.size + inverted.size

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.arrays import Ints
 from pliant.codegen.program import NONE, Program
-
-Integers = NDArray[np.int64]
 
 NEAR = 16  # positions: a nearer argument is identified by its distance, any other by its kind
 WINDOW = 16  # number of operations that must agree for two positions to count as a repeat
@@ -35,9 +34,9 @@ class Run:
 class Columns:
     """A program's lists as arrays."""
 
-    kind: Integers
-    arguments: Integers  # rows a, b, c; NONE for missing arguments and for leaves
-    index: Integers  # for leaves: the index in y, p or the constants
+    kind: Ints
+    arguments: Ints  # rows a, b, c; NONE for missing arguments and for leaves
+    index: Ints  # for leaves: the index in y, p or the constants
 
     @staticmethod
     def of(program: Program) -> Columns:
@@ -46,7 +45,7 @@ class Columns:
         return Columns(kind, np.where(kind >= 0, rows, NONE), rows[0])
 
 
-def find_runs(columns: Columns, order: Integers) -> list[Run]:
+def find_runs(columns: Columns, order: Ints) -> list[Run]:
     """The runs of an order, in ascending order and without overlap."""
     if order.size < 2 * WINDOW:
         return []
@@ -67,7 +66,7 @@ def find_runs(columns: Columns, order: Integers) -> list[Run]:
     return runs
 
 
-def _shapes(columns: Columns, order: Integers) -> NDArray[np.uint64]:
+def _shapes(columns: Columns, order: Ints) -> NDArray[np.uint64]:
     """One number per operation: its kind, and the distance or kind of its arguments."""
     position = np.full(columns.kind.size, -1, dtype=np.int64)
     position[order] = np.arange(order.size)
@@ -90,7 +89,7 @@ def _windows(shape: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return mixed
 
 
-def _next_alike(mixed: NDArray[np.uint64]) -> Integers:
+def _next_alike(mixed: NDArray[np.uint64]) -> Ints:
     """The distance to the next occurrence of the same number; 0 if there is none."""
     by_number = np.argsort(mixed, kind="stable")
     gap = np.diff(by_number)

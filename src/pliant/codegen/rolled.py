@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Ints, Truths
 from pliant.codegen.program import CONSTANT, INPUT, NONE, PARAMETER, STATE, TIME, Program
-from pliant.codegen.repeats import FEWEST_BLOCKS, Columns, Integers, Run
+from pliant.codegen.repeats import FEWEST_BLOCKS, Columns, Run
 
 SMALLEST_BLOCK = 600  # operations, loads and stores: smaller blocks are joined to reduce memory traffic
 COPIES_A_BLOCK = 8  # enough to hide the loop overhead
@@ -24,8 +24,6 @@ LONGEST_PATTERN = 9  # copies after which strides may repeat: one rotation matri
 FEWEST_SAVED = 150  # operations that a loop must save to outweigh its loads and stores
 MOST_WRITES = 64  # writes of a joined block: LLVM's time grows with their square
 SHORTEST = 4000  # operations: shorter programs are left as they are
-
-Booleans = NDArray[np.bool_]
 
 TABLE = "table"
 _ARRAYS = ("", "y", "p", "work", "out")  # indexed by the numbers below
@@ -58,10 +56,10 @@ class Grid:
     """The values of a run, one row per block, and which of them are read outside their block."""
 
     start: int  # position in the order
-    values: Integers
-    inside: Booleans  # [argument, column]: computed in the same block, by the same column, in every block
-    exported: Booleans  # by column
-    outputs: list[tuple[int, Integers]] = field(default_factory=list)  # column, and its index in out for each block
+    values: Ints
+    inside: Truths  # [argument, column]: computed in the same block, by the same column, in every block
+    exported: Truths  # by column
+    outputs: list[tuple[int, Ints]] = field(default_factory=list)  # column, and its index in out for each block
 
     @property
     def blocks(self) -> int:
@@ -82,7 +80,7 @@ class Grid:
 
 
 def make_grids(
-    columns: Columns, orders: Sequence[tuple[Integers, Sequence[Run]]], angles: Iterable[int], outputs: Sequence[int]
+    columns: Columns, orders: Sequence[tuple[Ints, Sequence[Run]]], angles: Iterable[int], outputs: Sequence[int]
 ) -> list[list[Grid]]:
     """Grids of the runs of each order."""
     grids = []
@@ -102,7 +100,7 @@ def make_grids(
     return grids
 
 
-def find_leaving(columns: Columns, grids: Sequence[Grid]) -> Booleans:
+def find_leaving(columns: Columns, grids: Sequence[Grid]) -> Truths:
     """Mark values that are read outside their block, and arguments that stay inside."""
     block = np.full(columns.kind.size, -1, dtype=np.int64)
     column = np.full(columns.kind.size, -1, dtype=np.int64)
@@ -130,7 +128,7 @@ def _note_outputs(grid: Grid, places: dict[int, list[int]]) -> None:
             grid.outputs.append((j, np.array([one[k] if len(one) > k else NONE for one in found], dtype=np.int64)))
 
 
-def give_frames(grids: Iterable[Grid], place: Integers, first: int) -> int:
+def give_frames(grids: Iterable[Grid], place: Ints, first: int) -> int:
     """Assign indices in work to all values that leave their block and have none yet; returns the next free index."""
     for grid in grids:
         wanted = np.flatnonzero(grid.exported & (place[grid.values] < 0).any(axis=0))
@@ -141,7 +139,7 @@ def give_frames(grids: Iterable[Grid], place: Integers, first: int) -> int:
     return first
 
 
-def stretches(columns: Columns, grid: Grid, place: Integers) -> list[Grid]:
+def stretches(columns: Columns, grid: Grid, place: Ints) -> list[Grid]:
     """The parts of a grid worth a loop: everything a block reads and writes advances by constant strides from block to block."""
     addresses = _addresses(columns, grid, place)
     step = np.diff(addresses, axis=0)
@@ -166,7 +164,7 @@ def stretches(columns: Columns, grid: Grid, place: Integers) -> list[Grid]:
     return found
 
 
-def _addresses(columns: Columns, grid: Grid, place: Integers) -> Integers:
+def _addresses(columns: Columns, grid: Grid, place: Ints) -> Ints:
     """The addresses of everything a block reads or writes outside itself, for each block; one number encodes array and index."""
     parts = []
     for row, inside in zip(columns.arguments, grid.inside, strict=True):
@@ -177,7 +175,7 @@ def _addresses(columns: Columns, grid: Grid, place: Integers) -> Integers:
     return np.concatenate(parts, axis=1)
 
 
-def _address(columns: Columns, argument: Integers, place: Integers) -> Integers:
+def _address(columns: Columns, argument: Ints, place: Ints) -> Ints:
     """Array and index of values as one number; 0 if none is needed: constants, time, missing arguments."""
     kind, index, placed = columns.kind[argument], columns.index[argument], place[argument]
     address = np.where(placed >= 0, _WORK * _APART + placed, _UNPLACED * _APART + argument)
@@ -186,7 +184,7 @@ def _address(columns: Columns, argument: Integers, place: Integers) -> Integers:
     return np.where((argument == NONE) | (kind == CONSTANT) | (kind == TIME), 0, address)
 
 
-def make_loop(program: Program, columns: Columns, grid: Grid, place: Integers) -> RolledLoop:
+def make_loop(program: Program, columns: Columns, grid: Grid, place: Ints) -> RolledLoop:
     """The loop of a grid, after all indices are assigned."""
     made = _Body(program, columns, grid.values, place)
     for j, value in enumerate(grid.values[0].tolist()):
@@ -200,15 +198,15 @@ def make_loop(program: Program, columns: Columns, grid: Grid, place: Integers) -
 class _Body:
     """One block as a program under construction."""
 
-    def __init__(self, program: Program, columns: Columns, rows: Integers, place: Integers) -> None:
+    def __init__(self, program: Program, columns: Columns, rows: Ints, place: Ints) -> None:
         self.program, self.columns, self.rows, self.place = program, columns, rows, place
         self.body = Program(n_y=0, n_p=0)
         self.number: list[int] = []  # number of each column in the body
         self.streams: dict[Stream, int] = {}
-        self.differing: list[Integers] = []
+        self.differing: list[Ints] = []
         self.column_of = {value: j for j, value in enumerate(rows[0].tolist())}
 
-    def compute(self, j: int, value: int, inside: Booleans) -> None:
+    def compute(self, j: int, value: int, inside: Truths) -> None:
         arguments = [NONE, NONE, NONE]
         for k, row in enumerate(self.columns.arguments):
             argument = int(row[value])
@@ -216,7 +214,7 @@ class _Body:
                 arguments[k] = self.number[self.column_of[argument]] if inside[k] else self._leaf(row[self.rows[:, j]])
         self.number.append(self.body.append(int(self.columns.kind[value]), *arguments))
 
-    def _leaf(self, arguments: Integers) -> int:
+    def _leaf(self, arguments: Ints) -> int:
         """A leaf for a value from outside the block, given for each block."""
         kind = int(self.columns.kind[arguments[0]])
         if kind == TIME:
@@ -243,12 +241,12 @@ class _Body:
         return tuple(self.program.constants[k] for k in np.array(self.differing).T.ravel().tolist())
 
 
-def _stream(array: int, indices: Integers) -> Stream:
+def _stream(array: int, indices: Ints) -> Stream:
     return Stream(_ARRAYS[array], int(indices[0]), int(indices[1] - indices[0]))
 
 
 def copy_loops(
-    program: Program, columns: Columns, copies: Sequence[tuple[int, int]], array: str, place: Integers
+    program: Program, columns: Columns, copies: Sequence[tuple[int, int]], array: str, place: Ints
 ) -> tuple[list[RolledLoop], list[tuple[int, int]]]:
     """Copies (value, index in an array): loops for those whose strides repeat, and the remaining copies."""
     loops: list[RolledLoop] = []
@@ -261,8 +259,8 @@ def copy_loops(
 
 
 def _periodic_copies(
-    program: Program, columns: Columns, copies: Integers, array: str, place: Integers, period: int
-) -> tuple[list[RolledLoop], Integers]:
+    program: Program, columns: Columns, copies: Ints, array: str, place: Ints, period: int
+) -> tuple[list[RolledLoop], Ints]:
     """Loops for copies whose steps within an array repeat after `period` of them, and the remaining copies."""
     value, target = copies.T
     constant = columns.kind[value] == CONSTANT
@@ -294,9 +292,9 @@ def _periodic_copies(
 def _copy_loop(
     program: Program,
     columns: Columns,
-    value: Integers,
-    source: Integers,
-    target: Integers,
+    value: Ints,
+    source: Ints,
+    target: Ints,
     width: int,
     array: str,
 ) -> RolledLoop:

@@ -15,9 +15,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from pliant.arrays import Floats
 
 ENTRIES = 6  # of p: the address of the table, the origin, c0, c1, c2, c3
 HEAD = 4  # numbers before the cells

@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.beams.axis import COARSE, AxisFields, AxisPiece, Triple
 from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, dot, is_zero, scale, sub, total
 from pliant.dynamics.body import combine
@@ -28,8 +28,6 @@ from pliant.model.along import Along, Edge
 from pliant.model.contact import Bore, Capsule, ContactPair, Plane
 from pliant.model.solids import Box, Cylinder
 from pliant.scalar import clip, maximum, minimum, where
-
-Floats = NDArray[np.float64]
 
 STEPS_OF_TWO = 7  # of two beams
 WATCHED = 4  # cells between the stations of which the fastest bounds a step

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.dynamics.body import BeamBody, Fields
 from pliant.dynamics.equal_numbers import EqualNumbers
 from pliant.model.damping import ModalDamping, Rayleigh
@@ -29,7 +29,7 @@ def modal_dynamics(body: ModalBody) -> BeamBody:
     return BeamBody(fields, model.modes, merge(model.stiffness), dampings, forms=EqualNumbers().merged(model.forms))
 
 
-def _dampings(body: ModalBody) -> dict[str, NDArray[np.float64]]:
+def _dampings(body: ModalBody) -> dict[str, Floats]:
     """Matrices of the modal rates; the shapes are orthogonal, so that each has its own damping ratio."""
     model, found = body.model, dict[str, Any]()
     mass = model.pair[1 : 1 + model.modes, 1 : 1 + model.modes]

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from pliant.arrays import Floats
 from pliant.dynamics.algebra import Scalar
 from pliant.dynamics.loads import AppliedForces
 from pliant.dynamics.tree import Tree
@@ -91,7 +89,7 @@ def _electrical(drive: MotorDrive, settled: Scalar, flowing: Scalar, given: Scal
         applied.power[f"{drive.name} field"] = -resistance * (settled - flowing) * flowing
 
 
-def starts_of_states(system: System, tree: Tree, v: NDArray[np.float64]) -> list[float]:
+def starts_of_states(system: System, tree: Tree, v: Floats) -> list[float]:
     """All states besides the motion at the start; rotors behind elastic gears then turn with their coordinates, at the rates v."""
     elastic = [drive for drive in system.motors.values() if drive.motor.is_elastic]
     rotors = {drive.gear_states[1]: drive.motor.ratio * float(v[tree.rates.index(drive.coordinate)]) for drive in elastic}

@@ -10,8 +10,9 @@ from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from pliant.arrays import Floats, Ints, Truths
 from pliant.ensemble.keep import CONTACTS, FINAL, LEDGER, RECORDS, WARNINGS, KeepPlan
 from pliant.ensemble.members import Alike, MemberPlan
 from pliant.ensemble.store import EnsembleStore
@@ -34,9 +35,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from pliant.trace.traced_system import TracedSystem
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 SPAN_SECONDS = 0.05  # computing time that a thread takes on at once: short enough to share the last members among threads
 MOST_AT_ONCE = 4096
@@ -268,7 +266,7 @@ class _Template:
         kept = Kept(at_end[at_end >= 0], columns, study.kept.times.size, bool(study.kept.values), bool(study.kept.extremes))
         self.runs.keep(kept)
 
-    def fitting(self, group: Alike) -> NDArray[np.bool_]:
+    def fitting(self, group: Alike) -> Truths:
         """The members with the same breakpoints and tables, whose formulas of time change at the same times."""
         if not self.simple or group.key != self.key:
             return np.zeros(group.members.size, dtype=bool)

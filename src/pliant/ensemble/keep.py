@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.results.table import QUANTITIES
@@ -16,8 +16,6 @@ from pliant.run.save_times import save_times
 
 if TYPE_CHECKING:
     from pliant.trace.traced_system import TracedSystem
-
-Floats = NDArray[np.float64]
 
 FINAL, CONTACTS, RECORDS, LEDGER, WARNINGS = "final", "contacts", "records", "ledger", "warnings"
 WORDS = (FINAL, CONTACTS, RECORDS, LEDGER, WARNINGS)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats, Ints, Truths
 from pliant.ensemble.keep import LEDGER, OF_PAIR, RECORDS, WARNINGS, KeepPlan
 from pliant.ensemble.lockstep.judge import AT_EVENT as STOPPED
 from pliant.ensemble.lockstep.judge import REACHED
@@ -39,9 +39,6 @@ if TYPE_CHECKING:
     from pliant.integrate.methods.method import Method
     from pliant.run.prepare import Compiled, CompiledStructure
     from pliant.trace.traced_system import TracedSystem
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 FEWEST = 256  # members from which "auto" builds the loop: fewer finish before it is built
 FEWEST_ALIKE = 16  # members of one structure that justify a loop of their own
@@ -265,7 +262,7 @@ class LockstepEnsemble:
 
     # ---- stored results
 
-    def _put(self, group: Alike, ends: LockstepEnds, good: NDArray[np.bool_], numbers: Floats) -> None:
+    def _put(self, group: Alike, ends: LockstepEnds, good: Truths, numbers: Floats) -> None:
         """numbers: constants, one row per member or one for all."""
         members, traced, rows = group.members, group.compiled[0].traced, np.flatnonzero(good)
         own = MemberRows(group.compiled[0].observe, self._plan_times, ends, rows, numbers)

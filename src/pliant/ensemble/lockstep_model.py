@@ -9,8 +9,8 @@ from weakref import WeakKeyDictionary
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.ensemble.lockstep.events import CUT, FLAG, GAP, NEVER, PEAK, RENEWAL, STOP
 from pliant.ensemble.lockstep.tables import EventTable, LockstepModel, PairTable
 from pliant.integrate.memory.run_record import CUTS, MARKS, RECORDS, STOPS, TURNS
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from pliant.run.prepare import Compiled, CompiledStructure
     from pliant.trace.events import Event
     from pliant.trace.traced_system import TracedSystem
-
-Floats = NDArray[np.float64]
 
 LARGEST = 6000  # operations of a right-hand side: above this, loops are rolled and vectors of members gain little
 EXPLICIT = "Tsit5, DOP853, DormandPrince or RKF45"

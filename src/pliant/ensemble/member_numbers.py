@@ -8,8 +8,8 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats, Ints, Truths
 from pliant.errors import ModelError, SolveError
 from pliant.integrate.rows import evaluate_rows
 from pliant.model.resolve import checked_values, resolved
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from pliant.run.prepare import Compiled
     from pliant.trace.traced_system import TracedSystem
 
-Floats = NDArray[np.float64]
-Place = tuple[NDArray[np.int64], bool]  # indices of a parameter's value, and whether it changes numbers that warnings read
+Place = tuple[Ints, bool]  # indices of a parameter's value, and whether it changes numbers that warnings read
 MOST_TRIED = 8  # members tried until one is a mechanism
 MOST_AXES = 8  # parameters up to which all corners of their box are tried, half a second
 SAME = 1e-14  # relative tolerance of a test result on which a trace depends: see `trace.preparation`
@@ -41,8 +40,8 @@ class MemberNumbers:
 
     compiled: Compiled
     numbers: Floats  # numbers of the first member
-    places: dict[str, NDArray[np.int64]]  # by parameter: the indices of its value among them
-    accepted: NDArray[np.bool_]  # by member: whether the model accepts its values
+    places: dict[str, Ints]  # by parameter: the indices of its value among them
+    accepted: Truths  # by member: whether the model accepts its values
     judged: tuple[str, ...]  # parameters that change numbers which warnings read
 
     @classmethod
@@ -66,7 +65,7 @@ class MemberNumbers:
                        tuple(name for name, (_, judged) in places.items() if judged))  # fmt: skip
         return None
 
-    def constants(self, plan: MemberPlan, members: NDArray[np.int64]) -> tuple[Floats, NDArray[np.bool_]]:
+    def constants(self, plan: MemberPlan, members: Ints) -> tuple[Floats, Truths]:
         """Constants (member, constant), and the members for which they are valid."""
         numbers = np.tile(self.numbers, (members.size, 1))
         good = self.accepted[members]
@@ -84,7 +83,7 @@ class MemberNumbers:
         constants = np.ascontiguousarray(out[:, : preparation.count])
         return constants, good & np.all(np.isfinite(constants), axis=1)
 
-    def _distinct(self, numbers: Floats) -> NDArray[np.bool_]:
+    def _distinct(self, numbers: Floats) -> Truths:
         """Whether no value happens to equal another number, since equal numbers are part of the structure."""
         varied = [place[0] for place in self.places.values() if place.size]
         good = np.ones(len(numbers), dtype=np.bool_)
@@ -95,7 +94,7 @@ class MemberNumbers:
         return good
 
 
-def accepted_members(traced: TracedSystem, first: Mapping[str, float], series: Mapping[str, Floats]) -> NDArray[np.bool_]:
+def accepted_members(traced: TracedSystem, first: Mapping[str, float], series: Mapping[str, Floats]) -> Truths:
     """The members whose values the model accepts, like those of the first; the others are prepared, or refused, one by one.
 
     Rules of the model are bounds and inequalities between numbers, so the accepted values form a convex set: if all corners of a

@@ -7,16 +7,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats, Ints
 from pliant.integrate.time_pieces import TimePieces
 from pliant.trace.layout import FOREVER, WINDOW
 
 if TYPE_CHECKING:
     from pliant.run.prepare import Compiled
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MOST_PIECES = 4096  # of one member: the rows of more would fill the memory
 EVEN = 4  # members share evenly spaced pieces if these are at most this many times as many as their own

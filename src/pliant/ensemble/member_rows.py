@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats, Ints, Truths
 from pliant.ensemble.member_starts import doubtful_states
 from pliant.integrate.memory.run_record import REACH
 from pliant.integrate.rows import evaluate_rows
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from pliant.codegen.llvm import MachineCode
     from pliant.ensemble.lockstep.runs import LockstepEnds
     from pliant.run.prepare import Compiled
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -61,7 +58,7 @@ class MemberRows:
         return self.all_constants[self.members] if len(self.all_constants) > 1 else self.all_constants
 
     @cached_property
-    def there(self) -> NDArray[np.bool_]:
+    def there(self) -> Truths:
         """(member, row): whether the member had not ended before."""
         return ~np.isnan(self.states[:, :, 0])
 
@@ -84,7 +81,7 @@ class MemberRows:
         evaluate_rows(code.address, times.ravel(), states.reshape(members * rows, -1), p, out, code.n_work)
         return out.reshape(members, rows, -1)
 
-    def see_events(self, compiled: Compiled) -> NDArray[np.bool_]:
+    def see_events(self, compiled: Compiled) -> Truths:
         """(member): whether the user's events have values at all rows; lock-step passes over those that are nan."""
         traced, code = compiled.traced, compiled.open_contact_events
         if not traced.system.conditions or code is None or not len(self):
@@ -93,14 +90,14 @@ class MemberRows:
         unknown = np.any(np.isnan(self._evaluated(code, slice(None))[:, :, own]), axis=2)
         return np.asarray(~np.any(unknown & self.there, axis=1))
 
-    def stay_closed(self, compiled: Compiled) -> NDArray[np.bool_]:
+    def stay_closed(self, compiled: Compiled) -> Truths:
         """(member): whether the loops are closed at all rows; lock-step does not watch them at every step."""
         if compiled.closures is None or not len(self):
             return np.ones(len(self), dtype=np.bool_)
         residuals, bounds = np.split(self._evaluated(compiled.closures, slice(None)), 2, axis=2)
         return np.asarray(np.all((np.abs(residuals) <= bounds).all(axis=2) | ~self.there, axis=1))
 
-    def are_resisted(self, compiled: Compiled, threads: int) -> NDArray[np.bool_]:
+    def are_resisted(self, compiled: Compiled, threads: int) -> Truths:
         """(member): whether the mass matrix is regular at the states that `run.validity.lost_inertia` checks."""
         count, members = self.there.sum(axis=1), np.arange(len(self))
         doubtful = np.zeros(len(self), dtype=np.bool_)

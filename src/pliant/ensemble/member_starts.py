@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats, Ints, Truths
 from pliant.codegen.llvm import MachineCode, compile_function
 from pliant.codegen.program import STATE
 from pliant.integrate.memory.batch_record import COINCIDENT_SHARE
@@ -22,10 +22,6 @@ if TYPE_CHECKING:
     from pliant.codegen.program import Program
     from pliant.run.prepare import Compiled, CompiledStructure
     from pliant.trace.traced_system import TracedSystem
-
-Floats = NDArray[np.float64]
-Truths = NDArray[np.bool_]
-Whole = NDArray[np.int64]
 
 TOGETHER = 8192  # members that one thread checks at a time: so many that calls of NumPy cost less than what they compute
 SMALL_PIVOT = 1e-9  # of the scaled mass matrix, as in the general loop: below this `simulate` computes eigenvalues
@@ -134,7 +130,7 @@ def _resists(traced: TracedSystem, mass: Floats) -> Truths:
     return good
 
 
-def _has_large_pivots(scaled: Floats, place: Whole) -> Truths:
+def _has_large_pivots(scaled: Floats, place: Ints) -> Truths:
     """Cholesky's method on a matrix with a unit diagonal, for all members at once; place: its entries as rows of `scaled`."""
     size, count = len(place), scaled.shape[1]
     lower = np.empty((size, size, count))

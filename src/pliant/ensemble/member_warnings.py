@@ -8,8 +8,8 @@ from math import nan
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats, Ints, Truths
 from pliant.integrate.memory.course import Course
 from pliant.results.contacts import ContactRecord, ContactTable
 from pliant.results.ledger import GIVEN_SHARE, HELD
@@ -25,10 +25,6 @@ if TYPE_CHECKING:
     from pliant.integrate.methods.method import Method
     from pliant.run.prepare import Compiled
     from pliant.trace.traced_system import TracedSystem
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Truths = NDArray[np.bool_]
 
 TOGETHER, FEW = 64, 16  # members that are cleared together, and members that are judged one by one if they cannot be
 AGE = 1e12  # s

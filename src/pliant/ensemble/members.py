@@ -9,8 +9,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from pliant.arrays import Floats, Ints
 from pliant.errors import ModelError, SolveError
 from pliant.model import check
 from pliant.model.resolve import checked_values
@@ -23,9 +24,6 @@ from pliant.run.starts import split_starts, start_at, start_places
 if TYPE_CHECKING:
     from pliant.results.result import Result
     from pliant.trace.traced_system import TracedSystem
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

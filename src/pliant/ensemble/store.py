@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.arrays import Floats, Ints, Truths
 from pliant.ensemble.keep import CONTACTS, FINAL, LEDGER, OF_PAIR, RECORDS, WARNINGS, KeepPlan, shape_of
 from pliant.ensemble.members import MemberPlan
 from pliant.errors import ModelError, SolveError
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from pliant.results.result import Result
     from pliant.run.prepare import Compiled
     from pliant.trace.traced_system import TracedSystem
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 NOT_RUN = "not run: the ensemble was interrupted first"
 
@@ -63,7 +61,7 @@ class EnsembleStore:
         self.message[members] = message
         self._ended[members] = True
 
-    def put(self, members: Ints, ends: Ends, good: NDArray[np.bool_], traced: TracedSystem) -> None:
+    def put(self, members: Ints, ends: Ends, good: Truths, traced: TracedSystem) -> None:
         """Store members that ended normally inside the loop."""
         own, rows = span_of(members[good]), span_of(np.flatnonzero(good))
         self.ok[own], self.t_end[own], self.steps[own] = True, ends.t[rows], ends.steps[rows]

@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from pliant.arrays import Floats
 from pliant.beams import shape_integrals
 from pliant.beams.eigen import natural
 from pliant.beams.shapes import beam_shapes
 from pliant.errors import ModelError
-from pliant.exchange.geometry import Floats, Inertial
+from pliant.exchange.geometry import Inertial
 from pliant.files.definitions import read_quantity
 from pliant.model import check
 from pliant.model.beam import Beam

@@ -9,9 +9,9 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.analysis.operation_counts import efforts_function
+from pliant.arrays import Floats
 from pliant.codegen.jacobian import slopes_along
 from pliant.codegen.llvm import KernelText, kernel_text
 from pliant.codegen.standalone import Program
@@ -40,8 +40,6 @@ from pliant.run.prepare import Compiled, compile_system
 from pliant.run.simulate import Run, method_of, simulate
 from pliant.run.standalone import MOST_PIECES, WRITTEN_FIRST, Called, called_by, loop_source, one_method
 from pliant.trace.layout import FOREVER, WINDOW
-
-Floats = NDArray[np.float64]
 
 STEP = 1e-6  # relative change of a parameter, to see what follows from it
 ASIDE = 1.0  # relative change of an input on which formulas of time depend, to see where they may have edges

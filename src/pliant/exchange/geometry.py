@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.model.frame import Frame
 
-Floats = NDArray[np.float64]
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.codegen.program import Program
 from pliant.errors import ModelError, did_you_mean
 from pliant.model import check
@@ -57,7 +57,7 @@ class Followed:
     expressed: list[int]  # their places
     prepare: Program  # numbers -> constants
     entries: list[int]  # their places in p
-    numbers: NDArray[np.float64]
+    numbers: Floats
 
 
 def given_numbers(

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from pliant.arrays import Floats
 from pliant.errors import ModelError, did_you_mean
 from pliant.exchange.description import Description, GearPart, JointPart, LinkPart, ShapePart
 from pliant.exchange.elastic_link import ElasticLink, housing_station, made_link
-from pliant.exchange.geometry import Floats, Pose
+from pliant.exchange.geometry import Pose
 from pliant.exchange.stops import stiffness_and_damping
 from pliant.files.document import ModelFileError
 from pliant.model import check

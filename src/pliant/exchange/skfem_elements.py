@@ -7,15 +7,13 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sparse
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.errors import ModelError
 from pliant.fem.elements import FiniteElements
 from pliant.fem.skin import outward
 from pliant.model import check
 from pliant.model.material import Material
-
-Floats = NDArray[np.float64]
 
 PART = "skfem_elements"
 PAIRS = ((0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1))  # of the stresses

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sparse
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.errors import ModelError
 from pliant.fem.elements import FiniteElements
 from pliant.fem.integrals import integrals, with_stiffening
@@ -21,8 +21,6 @@ from pliant.model.modal import ModalBody
 from pliant.model.reduced import ReducedModel
 from pliant.model.reduction import CraigBampton, FreeModes, Reduction
 from pliant.model.rigid import Payload
-
-Floats = NDArray[np.float64]
 
 PART = "modal_body"
 REGIONS, INVARIANTS = ("rigid", "average"), ("consistent", "lumped")

@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sparse
-from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
+from pliant.arrays import Floats, Ints
 from pliant.errors import ModelError
 
-Floats = NDArray[np.float64]
 Matrix = Any  # sparse, in rows
 
 PART = "FiniteElements"
@@ -70,7 +69,7 @@ class FiniteElements:
     def __repr__(self) -> str:
         return f"FiniteElements({len(self.nodes)} nodes)"
 
-    def numbered(self, numbers: Any) -> NDArray[np.int64]:
+    def numbered(self, numbers: Any) -> Ints:
         """The nodes with these numbers in their file."""
         known = {int(number): k for k, number in enumerate(self.numbers)}
         missing = [int(number) for number in np.ravel(numbers) if int(number) not in known]

@@ -12,12 +12,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sparse
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.errors import ModelError
 from pliant.fem.elements import FiniteElements
-
-Floats = NDArray[np.float64]
 
 ROUND_OFF = 1e-11  # of the largest possible value of an integral (Cauchy, Schwarz): less is a zero of symmetry
 DIRECTIONS = ("x", "y", "z")

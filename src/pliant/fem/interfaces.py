@@ -12,12 +12,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sparse
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats, Ints
 from pliant.errors import ModelError
 from pliant.fem.elements import FiniteElements, _skew
-
-Floats = NDArray[np.float64]
 
 ON_A_LINE = 1e-6  # of the larger moments: nodes this close to a line do not determine a rotation about it
 
@@ -27,7 +25,7 @@ class Interface:
     """A frame on several nodes: u = `reads` times the displacements of the mesh."""
 
     name: str
-    nodes: NDArray[np.int64]
+    nodes: Ints
     position: Floats  # m, in the axes of the mesh
     reads: Any  # (6, size), or (3, size) if the nodes do not determine a rotation; sparse
 
@@ -53,7 +51,7 @@ def interface(part: str, field: str, elements: FiniteElements, given: Any, name:
     return Interface(name, numbers, position, reads)
 
 
-def mean_motion(elements: FiniteElements, nodes: NDArray[np.int64]) -> Any:
+def mean_motion(elements: FiniteElements, nodes: Ints) -> Any:
     """The mean displacement of nodes and, where they determine it, their mean rotation: (3 or 6, size), sparse."""
     step, size, share = elements.per_node, elements.size, 1.0 / len(nodes)
     dofs = step * nodes[:, None] + np.arange(3)

@@ -9,15 +9,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from pliant.arrays import Floats, Ints
 
 WHOLE = 60  # nodes that are not halved further
 CUTS = (0.5, 0.48, 0.52, 0.46, 0.54, 0.44, 0.56)  # fractions of the nodes below a cut
 
 
-def dissection(points: NDArray[np.float64], joined: Any) -> NDArray[np.int64]:
+def dissection(points: Floats, joined: Any) -> Ints:
     """The nodes in order; joined: a sparse matrix of which nodes share an element."""
-    found: list[NDArray[np.int64]] = []  # from the last to the first
+    found: list[Ints] = []  # from the last to the first
     waiting = [np.arange(len(points))]
     below = np.zeros(len(points))
     while waiting:

@@ -12,17 +12,15 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sparse
-from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh, splu
 
+from pliant.arrays import Floats, Ints
 from pliant.errors import ModelError
 from pliant.fem.elements import FiniteElements
 from pliant.fem.interfaces import Interface
 from pliant.fem.ordering import dissection
 from pliant.model.reduction import CraigBampton, FreeModes, Reduction
-
-Floats = NDArray[np.float64]
 
 PART = "modal_body"
 DEPENDENT = 1e-10  # modal mass left by the other shapes, as a fraction of its own: less is round-off of a shape they contain
@@ -59,7 +57,7 @@ class Problem:
         return found
 
     @cached_property
-    def order(self) -> NDArray[np.int64]:
+    def order(self) -> Ints:
         """The unknowns in an order in which factors fill in little; motions of rigid interfaces come last."""
         spread = sparse.csc_array(self.spread)
         free = spread.shape[1] - (0 if spread.shape[0] == spread.shape[1] else sum(len(one) for one in self.reads))
@@ -84,7 +82,7 @@ class Problem:
 class Factors:
     """LU factors of a symmetric matrix, in an order of its rows."""
 
-    order: NDArray[np.int64]
+    order: Ints
     factors: Any
 
     def solve(self, loads: Floats) -> Floats:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Whole = NDArray[np.int64]
+from pliant.arrays import Floats, Ints
 
 # Faces of an element by the numbers of its corner nodes, which come first in every element of higher order.
 FACES: dict[str, tuple[tuple[int, ...], ...]] = {
@@ -18,9 +16,9 @@ FACES: dict[str, tuple[tuple[int, ...], ...]] = {
 }
 
 
-def skin_of_cells(points: Floats, cells: Iterable[tuple[str, Whole]]) -> Whole:
+def skin_of_cells(points: Floats, cells: Iterable[tuple[str, Ints]]) -> Ints:
     """The skin of cells, each kind with its nodes, (count, nodes); kinds without faces have none."""
-    found: dict[int, list[Whole]] = {3: [], 4: []}
+    found: dict[int, list[Ints]] = {3: [], 4: []}
     inside: dict[int, list[Floats]] = {3: [], 4: []}
     for kind, nodes in cells:
         for face in FACES.get(kind, ()):
@@ -37,7 +35,7 @@ def skin_of_cells(points: Floats, cells: Iterable[tuple[str, Whole]]) -> Whole:
     return np.concatenate(triangles)
 
 
-def outward(points: Floats, faces: Whole, inside: Floats) -> Whole:
+def outward(points: Floats, faces: Ints, inside: Floats) -> Ints:
     """Triangles of faces with three or four corners, in any order, turned away from a point inside."""
     if faces.shape[1] == 4:
         apart = np.sum((points[faces] - points[faces[:, :1]]) ** 2, axis=2)

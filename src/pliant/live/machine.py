@@ -13,8 +13,8 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.codegen.llvm import kernel_text
 from pliant.codegen.standalone import LoopSource, Program
 from pliant.codegen.wasm import wasm_module
@@ -42,8 +42,6 @@ from pliant.trace.layout import CONSTANTS
 from pliant.trace.lowered_system import LoweredSystem
 from pliant.trace.lowering import every_number
 from pliant.trace.traced_system import TracedSystem
-
-Floats = NDArray[np.float64]
 
 STACK = 2**18  # bytes
 PAGE = 2**16  # bytes: what memory is counted in

@@ -10,8 +10,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.live.pulls import HAND
 from pliant.results.result import Result
 from pliant.results.table import HELD
@@ -121,15 +121,15 @@ class Recipe:
         return {"title": title, "unit": name + more, "series": [label for label, _ in shown],
                 "terms": [[(place, weight / factor) for place, weight in terms] for _, terms in shown]}  # fmt: skip
 
-    def _values(self, terms: Terms) -> NDArray[np.float64]:
+    def _values(self, terms: Terms) -> Floats:
         """A curve of the first run, from the result."""
         return np.asarray(sum(weight * self._by_place[place] for place, weight in terms))
 
     @cached_property
-    def _by_place(self) -> dict[int, NDArray[np.float64]]:
+    def _by_place(self) -> dict[int, Floats]:
         """The columns of the first run; the works of hands, which it did not have, are zero."""
         rows, values = len(self.result.time), self.result.values
-        known: dict[int, NDArray[np.float64]] = {}
+        known: dict[int, Floats] = {}
         for name in QUANTITIES:
             columns = values[name].reshape(rows, -1).T
             if name == "work":

@@ -7,17 +7,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.analysis.section_curvature import stiffness
 from pliant.analysis.stresses import POINTS, SectionLoad, on_rim
+from pliant.arrays import Floats, Truths
 from pliant.dynamics.tree import Tree
 from pliant.model.beam import Beam
 from pliant.model.outline import RectangleOutline, RingOutline
 from pliant.model.section import Section
 from pliant.results.drawing import BodyDrawing
-
-Floats = NDArray[np.float64]
 
 LOADS = 6  # axial force, shear forces, torsion, bending moments
 ROUND = 24  # points of a rim at which the page looks for the largest stress: at most 0.9 % less than it
@@ -67,7 +65,7 @@ def _outline_points(section: Section) -> Floats | None:
     return np.array([[np.broadcast_to(x, (LOADS, 1))[:, 0] for x in (p.normal, p.shear_y, p.shear_z)] for p in points])
 
 
-def _distinct(points: Floats, active: NDArray[np.bool_]) -> Floats:
+def _distinct(points: Floats, active: Truths) -> Floats:
     """Points whose stresses differ under the loads that there are."""
     rounded = np.round(points * active / np.max(np.abs(points)), 12)
     _, first = np.unique(rounded.reshape(len(points), -1), axis=0, return_index=True)

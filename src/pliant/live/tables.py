@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from itertools import combinations, product
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from pliant.arrays import Floats, Ints
+
 Vector = Callable[[Floats], Floats]
 
 POINTS = (2, 3, 5, 9, 17, 33, 65)  # of one number; each includes the points before
@@ -31,7 +31,7 @@ class Change:
     """What some of the numbers change together, beyond what fewer of them do."""
 
     numbers: tuple[int, ...]
-    entries: NDArray[np.int64]  # of the vector
+    entries: Ints  # of the vector
     coefficients: Floats  # (degree of the first number, ..., entry)
     rest: float = 0.0  # the last terms, over the values
 
@@ -138,7 +138,7 @@ def _alone(f: Vector, k: int, low: Floats, here: Floats, high: Floats, base: Flo
     return changes
 
 
-def _lengths(coefficients: Floats, round_off: Floats) -> NDArray[np.int64]:
+def _lengths(coefficients: Floats, round_off: Floats) -> Ints:
     """How many coefficients of each entry are more than round-off, as one of POINTS."""
     matters = np.abs(coefficients) > round_off
     last = np.max(np.where(matters, np.arange(1, len(coefficients) + 1)[:, None], POINTS[0]), axis=0)

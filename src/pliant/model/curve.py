@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.errors import ModelError
 
-Floats = NDArray[np.float64]
 Curve = Callable[[float], Sequence[float]] | Sequence[Sequence[float]] | Floats
 Twist = Callable[[float], float] | float
 

@@ -7,8 +7,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from pliant.arrays import Floats
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.parameter import InputValue
@@ -16,8 +17,6 @@ from pliant.model.signal import MIN_POINTS, PiecewiseConstant, PiecewiseLinear
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-Floats = NDArray[np.float64]
 
 HELD, LINEAR, CUBIC = BETWEEN = ("held", "linear", "cubic")
 SAME_SPACING = 1e-6  # of the last interval: how far beyond its end, by round-off, the last value of a held series may be used

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.body import ROOT, TIP, Length
@@ -73,7 +73,7 @@ class ModalBody:
         return self.model.mass
 
     @property
-    def frequencies(self) -> NDArray[np.float64]:
+    def frequencies(self) -> Floats:
         """Natural frequencies with the root clamped and everything else free, Hz."""
         from scipy.linalg import eigh
 

@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.beam import AUTO, Beam
@@ -25,8 +25,6 @@ from pliant.model.frame import Frame
 from pliant.model.joint import Joint, Weld
 from pliant.model.modes import PLANES, AxialElements, ElementModes, Modes, ModeSet, TorsionElements, direction_of
 from pliant.model.parameter import expression_of
-
-Floats = NDArray[np.float64]
 
 SAME = 1e-15  # rad: frames turned by less are the same
 APART = 1e-6  # rad: what a start may ask of directions in which the beam does not deform

@@ -8,8 +8,8 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.errors import ModelError, did_you_mean
 from pliant.results.components import components_of
 from pliant.results.contents import ResultContents
@@ -76,7 +76,7 @@ def _of_quantity(name: str, all_labels: Mapping[str, Sequence[str]], units: Mapp
         yield Column(name, " ".join((name, *place)), unit, k)
 
 
-def blocks_of(result: ResultContents, columns: Sequence[Column]) -> Iterator[NDArray[np.float64]]:
+def blocks_of(result: ResultContents, columns: Sequence[Column]) -> Iterator[Floats]:
     """The table (row, column) in blocks whose size does not depend on the number of rows."""
     rows, names = int(result.time.size), dict.fromkeys(column.quantity for column in columns)
     numbers = sum(int(np.prod(result.values[name].shape[1:])) for name in names if name != "time")

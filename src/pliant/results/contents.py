@@ -7,9 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from pliant.arrays import Floats
 from pliant.results.contacts import ContactTable
 from pliant.results.drawing import Drawing
 from pliant.results.ledger import Extremes
@@ -37,8 +35,8 @@ class ResultContents:
     """
 
     name: str
-    time: NDArray[np.float64]
-    values: Mapping[str, NDArray[np.float64]]
+    time: Floats
+    values: Mapping[str, Floats]
     labels: Mapping[str, Sequence[str]]
     events: tuple[EventRecord, ...]
     contacts: ContactTable

@@ -14,9 +14,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from pliant.arrays import Floats
+
 Spot = tuple[int, int]  # body, point; body GROUND is the ground
 
 GROUND = -1

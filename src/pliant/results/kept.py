@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import numpy as np
-from numpy.typing import NDArray
-
+from pliant.arrays import Floats
 from pliant.errors import ModelError, UnknownNameError, did_you_mean
 from pliant.results.table import QUANTITIES
 
 LEVELS = range(10)  # of zlib
 
 
-class KeptValues(dict[str, NDArray[np.float64]]):
+class KeptValues(dict[str, Floats]):
     """Arrays by the names of the table, of the quantities that were kept."""
 
-    def __missing__(self, name: str) -> NDArray[np.float64]:
+    def __missing__(self, name: str) -> Floats:
         if name not in QUANTITIES:
             rule = f"must be one of {', '.join(QUANTITIES)}{did_you_mean(name, QUANTITIES)}"
             raise UnknownNameError.of("result", "quantity", rule, name)

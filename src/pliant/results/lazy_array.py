@@ -11,6 +11,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.errors import ModelError
 from pliant.host.netcdf import Blocks, opened, rows_of, small_cache
 from pliant.results.kept import KeptValues
@@ -40,7 +41,7 @@ class LazyArray(NDArrayOperatorsMixin):
         return 8 * self.size
 
     @property
-    def T(self) -> NDArray[np.float64]:
+    def T(self) -> Floats:
         return np.asarray(self).T
 
     def __len__(self) -> int:
@@ -76,7 +77,7 @@ class LazyArray(NDArrayOperatorsMixin):
             raise AttributeError(name)
         return getattr(np.asarray(self), name)
 
-    def _rows(self, first: int, last: int, step: int = 1) -> NDArray[np.float64]:
+    def _rows(self, first: int, last: int, step: int = 1) -> Floats:
         if self._as_of != _version(self.path):
             rule = "must not have changed since the result was read (read it again)"
             raise ModelError.of(f"file {self.path!r}", "contents", rule, self.name)
@@ -88,7 +89,7 @@ class LazyArray(NDArrayOperatorsMixin):
         except (ValueError, RuntimeError) as trouble:  # the latter from HDF5
             raise ModelError.of(f"file {self.path!r}", "contents", WHOLE, str(trouble)) from trouble
 
-    def _picked(self, rows: NDArray[Any]) -> NDArray[np.float64]:
+    def _picked(self, rows: NDArray[Any]) -> Floats:
         """Rows by a mask or by their numbers, in any order."""
         numbers = np.flatnonzero(rows) if rows.dtype == bool else rows % max(self.shape[0], 1)
         picked = np.empty((*numbers.shape, *self.shape[1:]))
@@ -113,12 +114,12 @@ def lazy_rows(
     stored: Mapping[str, tuple[int, ...]],
     blocks: Mapping[str, Blocks],
     group: str | None = None,
-) -> tuple[NDArray[np.float64], KeptValues]:
+) -> tuple[Floats, KeptValues]:
     """Time and the quantities in a file; empty ones are not stored. stored, blocks: shapes and checksums of those that are."""
 
-    def array(name: str, dims: tuple[str, ...]) -> NDArray[np.float64]:
+    def array(name: str, dims: tuple[str, ...]) -> Floats:
         empty = np.empty((stored["time"][0], *(len(labels[dim]) for dim in dims)))
         lazy: Any = LazyArray(path, name, stored[name], group, blocks.get(name)) if name in stored else empty
-        return cast("NDArray[np.float64]", lazy)
+        return cast("Floats", lazy)
 
     return array("time", ()), KeptValues({name: array(name, QUANTITIES[name].dims) for name in names})

@@ -9,12 +9,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.results import rich_display
 from pliant.results.table import HELD as HELD
-
-Series = NDArray[np.float64]
 
 # The energy that a purely dissipative source may seem to release: this fraction of the largest exchange, this many times the
 # balance error, or round-off. Its work is integrated like everything else, and near rest its increments are smaller than the error
@@ -73,18 +71,18 @@ class Extremes:
 class Ledger:
     """The energy ledger of a run: stored energies over time, the work of each source since the start, and the balance error."""
 
-    time: Series
-    held: dict[str, Series]  # J
-    work: dict[str, Series]  # J
+    time: Floats
+    held: dict[str, Floats]  # J
+    work: dict[str, Floats]  # J
     extremes: Extremes | None = None  # of the run; None where nothing was integrated, and in files of older versions
 
     @cached_property
-    def energy(self) -> Series:
+    def energy(self) -> Floats:
         """The sum of kinetic and potential energies, J."""
         return np.asarray(sum(self.held.values()))
 
     @cached_property
-    def balance_error(self) -> Series:
+    def balance_error(self) -> Floats:
         """The balance error over time, J: energy minus work, relative to the first row; zero up to integration error."""
         if not self.time.size:
             return np.zeros(0)
@@ -160,7 +158,7 @@ class Ledger:
         )
 
 
-def exchange(held: Series, swings: Series) -> float:
+def exchange(held: Floats, swings: Floats) -> float:
     """The largest range of an energy (one row for each, kinetic first) or of a work, or the largest kinetic energy, J.
 
     nan where one is not known.

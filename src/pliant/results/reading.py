@@ -10,12 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.errors import UnknownNameError, did_you_mean
 from pliant.results.table import QUANTITIES
-
-Floats = NDArray[np.float64]
 
 DIMENSIONS: Mapping[str, Sequence[str]] = {name: quantity.dims for name, quantity in QUANTITIES.items()}
 MOST_NAMED = 3  # quantities that a message gives as examples

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.errors import ModelError
 from pliant.host.atomic_files import atomic_write
 from pliant.host.interrupts import postponed
@@ -37,7 +37,6 @@ from pliant.results.table import AXES, IN_LEDGER, QUANTITIES, QUATERNION
 
 if TYPE_CHECKING:  # xarray takes half a second to import; a run does not need it
     import xarray
-
 
 MOST_SHOWN = 10**6  # largest number of rows that a display reads from a file
 
@@ -113,17 +112,17 @@ class Result(ResultContents, ReadByName):
 
     _BEFORE = (slice(None),)  # time
 
-    def __getitem__(self, key: str | tuple[str, ...]) -> NDArray[np.float64]:
+    def __getitem__(self, key: str | tuple[str, ...]) -> Floats:
         """Numbers over time: a coordinate or a state of the user's own, result["arm.angle"]; a quantity, result["tip_position"],
         or a part of it by its labels, result["v", "arm.angle"], result["tip_position", "arm", "x"].
         """
         return np.asarray(super().__getitem__(key))
 
-    def rate(self, coordinate: str) -> NDArray[np.float64]:
+    def rate(self, coordinate: str) -> Floats:
         """The rate of a coordinate over time."""
         return self["v", coordinate]
 
-    def of_body(self, quantity: str, body: str) -> NDArray[np.float64]:
+    def of_body(self, quantity: str, body: str) -> Floats:
         """A quantity of a body over time, as in of_body("tip_position", "arm")."""
         check_of_bodies("of_body", quantity)
         return self[quantity, body]
@@ -222,7 +221,7 @@ class _Stored:
         return self.provenance
 
 
-def _indexed(array: NDArray[np.float64]) -> Any:
+def _indexed(array: Floats) -> Any:
     """Rows as a variable of xarray contains them: those in a file stay there until they are read."""
     if not isinstance(array, LazyArray):
         return array
@@ -264,7 +263,7 @@ def _stored_contacts(stored: FileGroup) -> ContactTable:
     )
 
 
-def _stored(stored: FileGroup, name: str, labels: Mapping[str, Sequence[str]], rows: int) -> NDArray[np.float64]:
+def _stored(stored: FileGroup, name: str, labels: Mapping[str, Sequence[str]], rows: int) -> Floats:
     if name in stored:
         return stored.values(name)
     return np.full((rows, *(len(labels[d]) for d in QUANTITIES[name].dims)), np.nan)

@@ -7,9 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from pliant.arrays import Floats
 from pliant.host.interrupts import postponed
 from pliant.host.netcdf import Blocks, alone, crc, put, put_rows, writing
 from pliant.results.contents import ResultContents
@@ -18,7 +16,6 @@ from pliant.results.table import QUANTITIES
 
 if TYPE_CHECKING:
     from pliant.results.drawing import Drawing
-
 
 CHUNK_ROWS = 2048  # rows of a variable stored together; few enough that an unfilled last chunk wastes little space
 
@@ -55,7 +52,7 @@ class RowsFile:
                 put_rows(self._file, name, ("time", *dims), shape, rows, attributes_of(name), compression)
             self._file.sync()  # so that it can be read if the process is killed before there are rows
 
-    def put(self, first: int, times: NDArray[np.float64], values: Mapping[str, NDArray[np.float64]]) -> None:
+    def put(self, first: int, times: Floats, values: Mapping[str, Floats]) -> None:
         """Write rows starting at number `first`; after an interrupt the same rows may be written again.
 
         They are then in the file even if the process is killed.

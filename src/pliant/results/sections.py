@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.errors import ModelError
 from pliant.results.contents import ResultContents
 from pliant.results.csv import write_table
@@ -17,8 +18,6 @@ from pliant.results.table import AXES, Quantity
 if TYPE_CHECKING:  # xarray takes half a second to import
     import xarray
 
-
-Floats = NDArray[np.float64]
 FileColumn = tuple[tuple[str, ...], NDArray[Any], dict[str, Any]]  # dimensions, values and attributes of a variable in a file
 
 SECTIONS = "sections"  # what a file calls them

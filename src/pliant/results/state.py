@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.errors import ModelError
 
 # What a state is laid out by; a run goes on from it, with its works and records, where these are the same.
@@ -39,7 +39,7 @@ class FinalState:
     """The integrated state at the end of a run: coordinates, rates, bristles, own states, works, impulses and closed contacts."""
 
     t: float  # s
-    y: NDArray[np.float64]
+    y: Floats
     # by pair: the entry speed of its law, m/s (negative after a compression: a larger closing speed replaces it), and its record
     closed: Mapping[str, tuple[float, OngoingContact]]
     labels: Mapping[str, Sequence[str]]  # names along y
@@ -50,7 +50,7 @@ class FinalState:
     # By joint whose friction holds: what it was doing, and along which direction
     grips: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
-    def fitted(self, labels: Mapping[str, Sequence[str]], start: NDArray[np.float64], motion: Sequence[str]) -> FinalState:
+    def fitted(self, labels: Mapping[str, Sequence[str]], start: Floats, motion: Sequence[str]) -> FinalState:
         """The state for a run whose y has its own layout. start: its own y there; motion: coordinates and rates, as labels of y.
 
         What is not known here (drives, controllers, currents of motors) has its own start. Works then begin anew.

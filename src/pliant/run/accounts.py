@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.results.ledger import ROUND_OFF_HELD, Extremes, exchange
 from pliant.results.table import HELD, QUANTITIES
 
@@ -27,7 +28,7 @@ FIXED_STEP = 1e-3  # of the largest exchange: the limit for methods without erro
 ROUND_OFF = 1e-9  # of the largest exchange, and
 
 
-def observed_along(observe: MachineCode, course: Course) -> NDArray[np.float64]:
+def observed_along(observe: MachineCode, course: Course) -> Floats:
     """The observed numbers at the states that a run kept."""
     from pliant.integrate.rows import evaluate_rows
 
@@ -64,7 +65,7 @@ def loads_of(traced: TracedSystem) -> Iterator[Loads]:
         yield Loads(name, "multiplier", tuple(own), tuple((rows[0], len(rows)) for rows in own.values()))
 
 
-def with_loads(evidence: Evidence, noted: NDArray[np.float64]) -> Extremes:
+def with_loads(evidence: Evidence, noted: Floats) -> Extremes:
     """The extremes, with the largest magnitudes of loads: in rows, of the course and those that the loop noted.
 
     noted: see `Stepper.largest`.
@@ -90,7 +91,7 @@ def _first(peak: tuple[float, float]) -> tuple[float, float]:
     return peak[0], -peak[1]
 
 
-def _instants(evidence: Evidence, in_rows: bool) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+def _instants(evidence: Evidence, in_rows: bool) -> tuple[Floats, NDArray[np.intp]]:
     """The instants of the course, and of rows, in order of time; and which of both, one after the other, each of them is."""
     course = evidence.course.times
     times, order = np.unique(np.concatenate([course, evidence.times]) if in_rows else course, return_index=True)
@@ -98,8 +99,8 @@ def _instants(evidence: Evidence, in_rows: bool) -> tuple[NDArray[np.float64], N
 
 
 def _peaks(
-    evidence: Evidence, loads: Loads, instants: Callable[[bool], tuple[NDArray[np.float64], NDArray[np.intp]]]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    evidence: Evidence, loads: Loads, instants: Callable[[bool], tuple[Floats, NDArray[np.intp]]]
+) -> tuple[Floats, Floats, Floats]:
     """Of every vector: the largest magnitude in rows and of the course, its time, and the larger of those before and after it."""
     parts = [evidence.observed[:, evidence.traced.layout.observed[loads.quantity]]]
     if isinstance(rows := dict(evidence.values).get(loads.quantity), np.ndarray) and len(rows):
@@ -111,14 +112,14 @@ def _peaks(
     return sizes[each, at], times[at], beside
 
 
-def _sizes(rows: NDArray[np.float64], places: Sequence[tuple[int, int]]) -> NDArray[np.float64]:
+def _sizes(rows: Floats, places: Sequence[tuple[int, int]]) -> Floats:
     """(vector, row): magnitudes."""
     squares = np.square(np.ascontiguousarray(rows.T))  # takes a fifth of the time
     sizes = np.sqrt([squares[first : first + width].sum(axis=0) for first, width in places])
     return sizes if np.all(np.isfinite(sizes)) else np.nan_to_num(sizes)
 
 
-def extremes_of(traced: TracedSystem, observed: NDArray[np.float64], course: Course) -> Extremes:
+def extremes_of(traced: TracedSystem, observed: Floats, course: Course) -> Extremes:
     """The extremes over a run: of works at all steps, of energies at the states that it kept."""
     columns = traced.layout.observed
     held = observed[:, [columns[name].start for name in HELD]].T

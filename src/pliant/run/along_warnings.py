@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.dynamics.along import beyond_ends, depths_along, sine_between
 from pliant.model.along import Along
 from pliant.model.contact import Bore, ContactPair
 from pliant.run.evidence import Evidence
 from pliant.run.observed import values_of
-
-Floats = NDArray[np.float64]
 
 ROWS = 100  # of those in which a pair is closed
 STATIONS = 65  # along a beam

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.beams.quadrature import nodes
 from pliant.beams.ritz import rigidities
 from pliant.beams.shapes import Shapes
@@ -18,8 +18,6 @@ from pliant.dynamics.telescopic import TelescopicBody
 from pliant.model.beam import Beam
 from pliant.model.modes import GivenModes, labels
 from pliant.run.by_identity import ByIdentity
-
-Floats = NDArray[np.float64]
 
 TURNS = 1e-9  # rad at a deflection of one length: less is round-off of a clamped root
 STATIONS = 9  # along a beam, including its ends, at which deflection and slope are checked

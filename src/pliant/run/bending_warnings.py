@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.dynamics.kinematics import twists
 from pliant.dynamics.tree import ROOT, Node
 from pliant.model.beam import AUTO, FIRST_ORDER, MOST_FULL
@@ -15,8 +15,6 @@ from pliant.model.joint import TRANSLATION
 from pliant.model.system import PAYLOAD
 from pliant.run.beam_limits import BeamLimits, UniformBeamLimits
 from pliant.run.evidence import Evidence, Rows
-
-Floats = NDArray[np.float64]
 
 DEFLECTION = 0.1  # of the length: beyond it, linear theory is off by more than 1 % at the tip of a cantilever with an end load
 SLOPE = 0.3  # rad: there the linear curvature w'' exceeds w''/(1 + w'^2)^1.5 by 14 %

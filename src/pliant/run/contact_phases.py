@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats, Ints
 from pliant.integrate.loop.group_kernels import FIRST, SECOND, SHUT
 from pliant.integrate.memory.phase_tables import Observed, Phases
 from pliant.integrate.memory.run_record import (
@@ -40,9 +40,6 @@ if TYPE_CHECKING:
     from pliant.trace.contacts import PairSlots
     from pliant.trace.events import Event
     from pliant.trace.joint_friction import JointSlots
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 GRIP_ENTRIES = 4  # of p, for friction that holds: its state, and a direction
 

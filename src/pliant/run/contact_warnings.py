@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pliant.arrays import Floats
 from pliant.dynamics.boxes import MARGIN
 from pliant.integrate.methods.method import RK4
 from pliant.model.contact import Bore, ContactPair, Pin, held_length, on_body
@@ -17,7 +18,7 @@ from pliant.model.journal_law import JournalLaw
 from pliant.model.normal_law import FixedHuntCrossley, HysteresisLaw, Impulsive, PowerLaw
 from pliant.model.solids import Box, Corner
 from pliant.results.contacts import ContactRecord
-from pliant.run.evidence import Evidence, Floats
+from pliant.run.evidence import Evidence
 
 DEEP = 1e-2  # of the energy at hand: what a contact may store at the start; a mechanism at rest on it stores far less
 PRESSED = 3.0  # weights of the mechanism: force allowed on a contact at the start; at rest it carries one weight

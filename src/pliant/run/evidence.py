@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats, Ints
 from pliant.results.contacts import ContactTable
 from pliant.results.ledger import Extremes
 from pliant.results.state import FinalState
@@ -23,8 +23,6 @@ if TYPE_CHECKING:  # casadi and LLVM are imported when a run begins
     from pliant.integrate.methods.method import Method
     from pliant.model.system import System
     from pliant.trace.traced_system import TracedSystem
-
-Floats = NDArray[np.float64]
 
 JUDGED = ("q", "v", "orientation", "reaction_force")  # quantities whose course warnings read
 
@@ -111,7 +109,7 @@ class Evidence(Rows):
     weight: float  # N, of the whole mechanism
     contacts: ContactTable
     resistance: Resists
-    blind: NDArray[np.int64]  # by event: number of steps in which it could not be evaluated
+    blind: Ints  # by event: number of steps in which it could not be evaluated
     steps: int
     gone_on: FinalState | None  # the state from which the run continued, if it did
     impacts: tuple[int, float, float, int] = (0, 0.0, 1.0, 0)  # of impulsive contacts: see `stepper.Impacts`

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.integrate.rows import evaluate_rows
 
 if TYPE_CHECKING:
     from pliant.run.prepare import Compiled
     from pliant.trace.traced_system import TracedSystem
 
-Floats = NDArray[np.float64]
 Whole = NDArray[np.intp]
 
 ALL_JUDGED = 30  # rates up to which the whole of M is checked; beyond, only the rates of each body with those of its carrier

@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats, Ints
 from pliant.errors import ModelError, SolveError
 from pliant.model.parameter import Expression, Parameter, evaluated
 from pliant.model.resolve import Search, checked_values
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from pliant.trace.lowered_system import LoweredSystem
     from pliant.trace.lowering import EveryNumber
 
-Floats = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class Input:
@@ -40,7 +38,7 @@ class Input:
     places: tuple[int, ...]  # in p, of the value itself
     # What is computed from it: numbers by their places, each with its expression; entries of p, and the code that computes them
     numbers: tuple[tuple[int, Expression], ...]
-    computed: NDArray[np.int64]
+    computed: Ints
     code: MachineCode | None
     timed: bool  # whether a formula of time depends on it
 
@@ -56,7 +54,7 @@ class Input:
         return value if type(value) is float and low <= value <= high else self.parameter.check(value)
 
 
-def with_inputs_apart(system: System, compiled: Compiled, names: Sequence[str]) -> tuple[Compiled, NDArray[np.int64]]:
+def with_inputs_apart(system: System, compiled: Compiled, names: Sequence[str]) -> tuple[Compiled, Ints]:
     """The same mechanism, compiled so that no input is treated as a special number: 0, 1, -1, or equal to another number.
 
     Also returns which of all numbers of the System the code reads.
@@ -93,7 +91,7 @@ class Inputs:
         self,
         system: System,
         compiled: Compiled,
-        places: NDArray[np.int64],
+        places: Ints,
         caller: str = "step",
         instead: str = "start a new run with another value",
     ) -> None:
@@ -127,7 +125,7 @@ class Inputs:
             p[known.computed] = known.code(0.0, np.empty(0), self.numbers)
         return known.timed
 
-    def places(self, names: Iterable[str]) -> NDArray[np.int64]:
+    def places(self, names: Iterable[str]) -> Ints:
         """The places in p that these inputs set."""
         known = [self.admitted(name) for name in names]
         return np.array(sorted({k for each in known for k in (*each.places, *each.computed.tolist())}), dtype=np.int64)

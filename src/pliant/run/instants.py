@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats, Ints, Truths
 from pliant.errors import ModelError
 from pliant.model.sampled import SAME
 
 if TYPE_CHECKING:
     from pliant.model.system import System
     from pliant.trace.sampling import Instant
-
-Floats = NDArray[np.float64]
 
 ULPS = 4  # of t: times closer than this coincide, however short the period
 MOST_INSTANTS = 20_000_000  # in a run
@@ -27,8 +25,8 @@ class Schedule:
     """The beginnings of the pieces of a run's time and its end, s; and what controllers do at each beginning."""
 
     times: Floats
-    due: NDArray[np.bool_]  # (piece, instant)
-    breaks: NDArray[np.int64]  # (piece) number of breakpoints up to its beginning
+    due: Truths  # (piece, instant)
+    breaks: Ints  # (piece) number of breakpoints up to its beginning
     one_instant: float  # s: times closer than this coincide
 
     @classmethod
@@ -82,7 +80,7 @@ def _merged(edges: Floats, instants: Floats, near: float) -> Floats:
     return np.sort(np.concatenate([edges, kept]))
 
 
-def _nearest(times: Floats, wanted: Floats) -> NDArray[np.int64]:
+def _nearest(times: Floats, wanted: Floats) -> Ints:
     """The index of the nearest time to each wanted time."""
     after = np.clip(np.searchsorted(times, wanted), 1, times.size - 1)
     return np.asarray(after - (wanted - times[after - 1] < times[after] - wanted))

@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.errors import ModelError, SolveError
 from pliant.model import check
 from pliant.model.coordinate_pair import refuse_coordinate_pairs
@@ -172,7 +172,7 @@ def _check_still(system: System, options: Mapping[str, Any]) -> None:
         raise ModelError.of("inverse_dynamics", "options", rule, unknown)
 
 
-def _rows(compiled: Compiled, times: NDArray[np.float64], states: NDArray[np.float64]) -> Any:
+def _rows(compiled: Compiled, times: Floats, states: Floats) -> Any:
     """The observed quantities at given states, evaluated piece by piece of time."""
     p = [compiled.with_flags(t, y, compiled.traced.parameters_at(t)) for t, y in zip(times.tolist(), states, strict=True)]
     return np.array([compiled.observe(*each) for each in zip(times.tolist(), states, p, strict=True)])
@@ -244,10 +244,10 @@ class _Balance:
         self._traced = traced
         self._residual, self._jacobian, self._efforts = static_rows(traced, formulation)
 
-    def _parameters(self, t: float) -> NDArray[np.float64]:
+    def _parameters(self, t: float) -> Floats:
         return self._traced.parameters_at(t)[: self._residual.numel_in(2)]  # comparisons in formulas need no flags here
 
-    def solve(self, t: float, guess: NDArray[np.float64]) -> NDArray[np.float64]:
+    def solve(self, t: float, guess: Floats) -> Floats:
         z, p = guess.copy(), self._parameters(t)
         for _ in range(NEWTON_STEPS):
             residual = np.array(self._residual(t, z, p)).ravel()
@@ -264,5 +264,5 @@ class _Balance:
             "there may be no balance at all)"
         )
 
-    def efforts(self, t: float, z: NDArray[np.float64]) -> NDArray[np.float64]:
+    def efforts(self, t: float, z: Floats) -> Floats:
         return np.array(self._efforts(t, z, self._parameters(t))).ravel()

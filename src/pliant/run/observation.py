@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.errors import ModelError
 from pliant.results.reading import find
 from pliant.results.table import QUANTITIES
@@ -15,8 +15,6 @@ from pliant.trace.layout import POSITIONS, PRESCRIBED_POSITIONS, PRESCRIBED_RATE
 
 if TYPE_CHECKING:
     from pliant.trace.traced_system import TracedSystem
-
-Floats = NDArray[np.float64]
 
 
 class Observation(Mapping[str | tuple[str, ...], Any]):

@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats, Ints
 from pliant.results.table import OBSERVED, QUANTITIES, STATES
 from pliant.trace.layout import POSITIONS, PRESCRIBED_POSITIONS, PRESCRIBED_RATES, RATES, WORKS
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 def values_of(
     traced: TracedSystem,
-    times: NDArray[np.float64],
-    states: NDArray[np.float64],
-    observed: NDArray[np.float64],
+    times: Floats,
+    states: Floats,
+    observed: Floats,
     names: Collection[str] = tuple(QUANTITIES),
-) -> dict[str, NDArray[np.float64]]:
+) -> dict[str, Floats]:
     """States and observed quantities by the names of the table; prescribed coordinates come from the end of the observed row.
 
     names: the wanted quantities; all by default.
     """
     labels, layout, prescribed = traced.columns, traced.layout, traced.tree.prescribed
-    values: dict[str, NDArray[np.float64]] = {}
+    values: dict[str, Floats] = {}
     if "q" in names:
         values["q"] = np.empty((times.size, len(labels["coordinate"])))
         values["q"][:, traced.free_q] = states[:, layout.y[POSITIONS]]
@@ -52,7 +52,7 @@ def needs_observer(traced: TracedSystem, names: Collection[str]) -> bool:
     return any(name in OBSERVED for name in names) or bool(traced.tree.prescribed and {"q", "v"}.intersection(names))
 
 
-def columns_of(traced: TracedSystem, quantities: Sequence[str]) -> dict[str, NDArray[np.int64]]:
+def columns_of(traced: TracedSystem, quantities: Sequence[str]) -> dict[str, Ints]:
     """The flat places of each quantity: in the observed row, or -1 - i for component i of the state."""
     layout, places = traced.layout, {}
     for name in quantities:

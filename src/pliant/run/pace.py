@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.integrate.methods.method import Method
 
-Floats = NDArray[np.float64]
 RightHandSide = Callable[[float, Floats, Floats], Floats]
 
 HELD = 1.0  # h |lambda|: regions of stability of explicit methods end at 2 to 6; steps limited by accuracy are far below

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.errors import ModelError
 from pliant.host.cache_folder import user_cache
 from pliant.host.stages import Stages, Tell
@@ -167,7 +167,7 @@ class Compiled:
         """The user's own states, with filters of sensors in equilibrium."""
         return self.structure.code.get("settle")
 
-    def with_flags(self, t: float, y: NDArray[np.float64], p: NDArray[np.float64]) -> NDArray[np.float64]:
+    def with_flags(self, t: float, y: Floats, p: Floats) -> Floats:
         """p with the flags that a run would have in this state, just after t: of comparisons and of damped stops."""
         flags = [(k, event.flag, event.pressed) for k, event in enumerate(self.traced.events) if event.flag is not None]
         code, p = self.open_contact_events, p.copy()
@@ -238,7 +238,7 @@ def compile_system(
 
 
 def compile_to_hold(
-    positions: Sequence[NDArray[np.float64]],
+    positions: Sequence[Floats],
     system: AnySystem,
     formulation: str,
     cache: bool,

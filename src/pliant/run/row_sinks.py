@@ -9,8 +9,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.host.atomic_files import atomic_write
 from pliant.results.kept import KeptValues
 from pliant.results.table import QUANTITIES
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from pliant.results.rows_file import RowsFile
     from pliant.run.saved_run import SavedRun
     from pliant.trace.traced_system import TracedSystem
-
-Floats = NDArray[np.float64]
 
 AT_ONCE = 2**20  # numbers in the loop's buffer of rows (8 MiB)
 MOST_ROWS, FEWEST_ROWS = 2**14, 16

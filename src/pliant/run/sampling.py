@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats, Ints, Truths
 from pliant.errors import ModelError
 from pliant.results.table import QUANTITIES
 from pliant.run.instants import Schedule
@@ -18,8 +18,6 @@ if TYPE_CHECKING:  # casadi and LLVM are imported when a run begins
     from pliant.integrate.memory.phase_tables import Updates
     from pliant.integrate.stepper import Stepper
     from pliant.run.prepare import Compiled
-
-Floats = NDArray[np.float64]
 
 
 class Sampling:
@@ -70,14 +68,14 @@ class Sampling:
         """Whether Python is called at the beginning of a piece."""
         return bool(np.any(self.schedule.due[piece, self._by_python]))
 
-    def due(self, first: int, last: int, stepper: Stepper) -> NDArray[np.bool_]:
+    def due(self, first: int, last: int, stepper: Stepper) -> Truths:
         """What the loop does at the beginnings of these pieces; Python's controllers of the first piece run now."""
         due = self.schedule.due[first:last].copy()
         if self.calls_python(first):
             due[0] = self._call_python(due[0], stepper)
         return due
 
-    def _call_python(self, due: NDArray[np.bool_], stepper: Stepper) -> NDArray[np.bool_]:
+    def _call_python(self, due: Truths, stepper: Stepper) -> Truths:
         """Run Python's controllers; the loop takes over their outputs together with other outputs that are due at the same time."""
         from pliant.trace.layout import PENDING, SAMPLED
         from pliant.trace.sampling import APPLY, Holds
@@ -118,7 +116,7 @@ class Sampling:
         return measured_places(self._traced.columns)
 
     @cached_property
-    def _named(self) -> tuple[tuple[list[str], NDArray[np.int64]], ...]:
+    def _named(self) -> tuple[tuple[list[str], Ints], ...]:
         """Names and places of q and of v; cut joints keep their names in the tree."""
         from pliant.run.observed import columns_of
         from pliant.trace.absolute import JOINT

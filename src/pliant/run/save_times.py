@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.errors import ModelError
 from pliant.host.memory import require_memory
 from pliant.model import check
@@ -41,7 +41,7 @@ class Times:
     """Save times that are computed window by window, so that the whole list is never in memory."""
 
     size: int
-    between: Callable[[int, int], NDArray[np.float64]]  # s, of the rows from the first index up to the second
+    between: Callable[[int, int], Floats]  # s, of the rows from the first index up to the second
     checksum: int | None = None  # of a list of times; those at an interval are known by the second one
 
     def __repr__(self) -> str:
@@ -49,7 +49,7 @@ class Times:
         return f"{self.size} times, the second at {float(self.between(0, min(2, self.size))[-1])!r} s{listed}"
 
 
-def save_plan(save: Any, t_start: float, t_end: float) -> NDArray[np.float64] | str:
+def save_plan(save: Any, t_start: float, t_end: float) -> Floats | str:
     if isinstance(save, str):
         check.choice("simulate", "save", save, ("steps",))
         return save
@@ -64,7 +64,7 @@ def save_windows(save: Any, t_start: float, t_end: float) -> Times | str:
     return plan if isinstance(plan, str) else Times(plan.size, lambda first, last: plan[first:last], zlib.crc32(plan.tobytes()))
 
 
-def save_times(save: Any, t_start: float, t_end: float) -> NDArray[np.float64]:
+def save_times(save: Any, t_start: float, t_end: float) -> Floats:
     """The times of the rows for an interval, a list of times, or None."""
     if save is None:
         return np.linspace(t_start, t_end, DEFAULT_ROWS + 1)
@@ -92,8 +92,8 @@ def _at_interval(save: Every | float, t_start: float, t_end: float, most: int) -
     last = min(t_start + interval * float(count), t_end)
     size = count + 1 if t_end - last < 1e-9 * interval else count + 2
 
-    def between(first: int, end: int) -> NDArray[np.float64]:
-        times: NDArray[np.float64] = t_start + interval * np.arange(first, end, dtype=np.float64)
+    def between(first: int, end: int) -> Floats:
+        times: Floats = t_start + interval * np.arange(first, end, dtype=np.float64)
         if first <= count < end:
             times[count - first] = last
         if end == count + 2:

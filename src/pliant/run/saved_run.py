@@ -10,8 +10,8 @@ from dataclasses import astuple, dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats, Ints
 from pliant.errors import ModelError
 from pliant.integrate.status import Status
 from pliant.run.save_times import Times
@@ -24,8 +24,7 @@ if TYPE_CHECKING:  # LLVM is imported when a run begins
     from pliant.run.prepare import Compiled
     from pliant.trace.traced_system import TracedSystem
 
-Floats = NDArray[np.float64]
-Entries = tuple[NDArray[np.int64], Floats]
+Entries = tuple[Ints, Floats]
 
 CHECKSUM = 4  # bytes before those of the state
 

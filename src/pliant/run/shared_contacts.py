@@ -10,16 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.dynamics.contact import ContactKinematics, contact_kinematics
 from pliant.dynamics.kinematics import poses, twists
 from pliant.dynamics.tree import Tree
 from pliant.model.coordinate_pair import Pair
 from pliant.model.normal_law import Impulsive
 from pliant.run.evidence import Evidence
-
-Floats = NDArray[np.float64]
 
 ROUND_OFF = 1e-9  # of the largest singular value
 # Square of a share: feet that stand a little deeper than others take 1e-3 of the forces between them, which is nothing.

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats, Truths
 from pliant.errors import ModelError, PliantError
 from pliant.host.interrupts import Interrupts
 from pliant.host.stages import Stages, Tell, log
@@ -281,9 +281,7 @@ def compiled_for(
     return compiled
 
 
-def with_parameters(
-    compiled: Compiled, parameters: Mapping[str, float], hold_at: Sequence[NDArray[np.float64]] | None = None
-) -> Compiled:
+def with_parameters(compiled: Compiled, parameters: Mapping[str, float], hold_at: Sequence[Floats] | None = None) -> Compiled:
     """The same System with other parameter values; nothing is compiled if the structure stays the same.
 
     hold_at: positions in which the rows of its closures must hold it; default: as before.
@@ -314,7 +312,7 @@ class Run:
         method: Method,
         t_start: float,
         t_end: float,
-        times: NDArray[np.float64] | Times | str,
+        times: Floats | Times | str,
         max_steps: int | None,
         max_seconds: float | None,
         state: FinalState | None,
@@ -403,7 +401,7 @@ class Run:
         """Pieces of time within which formulas of time are smooth; steps do not cross their ends."""
         return self.compiled.traced.time_pieces(self.y0, t_start, t_end)
 
-    def set_out(self, t_start: float, p: NDArray[np.float64], times: NDArray[np.float64] | Times | str, tape: bool = False) -> None:
+    def set_out(self, t_start: float, p: Floats, times: Floats | Times | str, tape: bool = False) -> None:
         """Put the stepper at the start of the run; contacts of an earlier run continue."""
         save = None if isinstance(times, Times) or self.sink is not None else times
         self.stepper.start(t_start, self.y0, p, save=save, n_changing=self.traced.layout.n_changing, tape=tape)
@@ -458,7 +456,7 @@ class Run:
         here = values_of(traced, np.array(at[:1]), at[1][None], self.compiled.observe(*at)[None], ("q",))["q"][0]
         return with_parameters(self.compiled, {}, (*traced.hold_at, here))
 
-    def _work_tolerance(self, method: Method, t: float) -> NDArray[np.float64]:
+    def _work_tolerance(self, method: Method, t: float) -> Floats:
         """The tolerance of works: as for states, but relative to the energy at hand, because each work starts at zero."""
         observed = self.compiled.observe(t, self.y0, self.traced.parameters(t, self.t_end))
         self.size, self.at_hand = scales_at_start(self.traced, observed)
@@ -498,7 +496,7 @@ class Run:
     def _mechanism(self) -> dict[str, str]:
         return mechanism_words(self)
 
-    def _sampled(self, first: int, last: int) -> NDArray[np.bool_] | None:
+    def _sampled(self, first: int, last: int) -> Truths | None:
         """What the loop does in these pieces, after Python's controllers have run; None if one of them has ended the run."""
         try:
             return self.sampling.due(first, last, self.stepper)
@@ -619,7 +617,7 @@ class Run:
             message += held_by_stability(self.stepper.method, self.compiled.rhs, at, self.outcome.h)
         return message + (self._lost_inertia() if failed else "") + (self._lost_hold() if held else "")
 
-    def rows(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    def rows(self) -> tuple[Floats, Floats, Floats]:
         """The saved rows: (times, states, observed numbers)."""
         return self.stepper.observed_rows()
 
@@ -643,14 +641,14 @@ class Run:
         ended = self.outcome.status is Status.EVENT
         return ended and any(self.traced.events[located.index].side != 0 for located in self.outcome.events)
 
-    def _rows_by_name(self) -> tuple[NDArray[np.float64], Mapping[str, NDArray[np.float64]]]:
+    def _rows_by_name(self) -> tuple[Floats, Mapping[str, Floats]]:
         if self.sink is None:
             times, states, observed = self.rows()
             return times, values_of(self.traced, times, states, observed)
         self.stepper.hand_over()
         return self.sink.collect()
 
-    def _evidence(self, times: NDArray[np.float64], values: Mapping[str, NDArray[np.float64]]) -> Evidence:
+    def _evidence(self, times: Floats, values: Mapping[str, Floats]) -> Evidence:
         from pliant.run.evidence import Evidence
 
         course = self.stepper.course()
@@ -722,7 +720,7 @@ class Run:
 
 
 def collect_rows(
-    compiled: Compiled, times: NDArray[np.float64], values: dict[str, NDArray[np.float64]], message: str, provenance: Provenance,
+    compiled: Compiled, times: Floats, values: dict[str, Floats], message: str, provenance: Provenance,
     corners: Sequence[float] = (),
 ) -> Result:  # fmt: skip
     """A Result of states, and works, that were not integrated. corners: times at which efforts may jump."""
@@ -743,7 +741,7 @@ def timings(seconds: Mapping[str, float]) -> dict[str, float]:
     return {f"{kind}_s": seconds.get(kind, 0.0) for kind in STAGES}
 
 
-def scales_at_start(traced: TracedSystem, observed: NDArray[np.float64]) -> tuple[float, float]:
+def scales_at_start(traced: TracedSystem, observed: Floats) -> tuple[float, float]:
     """(size of the mechanism, m; energy at hand, J) from the observed row of its start."""
     columns = traced.layout.observed
     tips = observed[columns["tip_position"]].reshape(-1, 3)

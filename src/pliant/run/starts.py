@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.errors import ModelError, SolveError
 from pliant.integrate.memory.batch_record import COINCIDENT_SHARE
 from pliant.model import check
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from pliant.run.prepare import Compiled
     from pliant.trace.traced_system import TracedSystem
 
-Floats = NDArray[np.float64]
 # What a run can start from; in a mapping, the values of coordinates, own states, and rates, as ("v", coordinate)
 AnyStart: TypeAlias = Result | FinalState | HasState | Mapping[Any, float] | None
 
@@ -98,7 +97,7 @@ def lightened(system: System) -> str:
     return f"; as a beam bends, stiffening {taken} takes inertia away, which 'full' does not" if taken else ""
 
 
-def _check_centres(traced: TracedSystem, gaps: NDArray[np.float64]) -> None:
+def _check_centres(traced: TracedSystem, gaps: Floats) -> None:
     """Refuse concentric spheres, whose contact has no normal direction."""
     for slots, gap in zip(traced.pairs, gaps.tolist(), strict=True):
         if not is_between_spheres(slots.pair):
@@ -109,7 +108,7 @@ def _check_centres(traced: TracedSystem, gaps: NDArray[np.float64]) -> None:
             raise SolveError(f"contact {slots.pair.name!r}: {rule}, got a distance of {gap + reach:.3g} m")
 
 
-def _check_overlaps(traced: TracedSystem, gaps: NDArray[np.float64]) -> None:
+def _check_overlaps(traced: TracedSystem, gaps: Floats) -> None:
     """Refuse impulsive contacts that overlap: nothing would push their bodies apart."""
     for slots, gap in zip(traced.pairs, gaps.tolist(), strict=True):
         if isinstance(slots.pair.normal, Impulsive) and gap < -OVERLAP:
@@ -140,7 +139,7 @@ def no_direction(strut: Strut, length: float, where: str) -> str:
     return f"strut {strut.name!r}: {rule}, got a length of {length:.3g} m"
 
 
-def _check_finite(traced: TracedSystem, rates: NDArray[np.float64], t: float) -> None:
+def _check_finite(traced: TracedSystem, rates: Floats, t: float) -> None:
     """Refuse a first right-hand side that is not finite: a coordinate without inertia, or a formula outside its domain."""
     n_q = len(traced.free_q)
     bad = [traced.tree.rates[k] for i, k in enumerate(traced.free_v) if not math.isfinite(rates[n_q + i])]

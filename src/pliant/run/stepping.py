@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.errors import ModelError, StepError
 from pliant.host.stages import Stages, Tell
 from pliant.integrate.methods.method import Method
@@ -47,7 +47,6 @@ from pliant.trace.layout import FOREVER, POSITIONS, RATES
 if TYPE_CHECKING:  # LLVM is imported when a run begins
     from pliant.integrate.pausing_stepper import PausingStepper
 
-Floats = NDArray[np.float64]
 Given = ParamSpec("Given")
 T = TypeVar("T")
 

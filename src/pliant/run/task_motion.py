@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.errors import ModelError, SolveError
 
 if TYPE_CHECKING:
     from pliant.trace.task_rows import TaskRows
-
-Floats = NDArray[np.float64]
 
 NEWTON_STEPS = 40
 AT_REST = 1e-13  # of the coordinates: a Newton step this short ends the iteration

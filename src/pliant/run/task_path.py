@@ -14,8 +14,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.force import Drive
@@ -31,7 +31,6 @@ from pliant.run.provenance import Provenance
 from pliant.run.save_times import save_times
 from pliant.run.task_motion import Instant, TaskMotion
 
-Floats = NDArray[np.float64]
 Motion = Callable[..., Any] | Prescribed | MotionTable
 Path = Mapping[Frame, Any]
 

@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats, Ints
 from pliant.errors import ModelError
 from pliant.host.stages import Stages
 from pliant.model.resolve import checked_values, parameters_of
@@ -20,8 +20,6 @@ from pliant.trace.layout import CONSTANTS, OWN, PIECES, POSITIONS, RATES
 from pliant.trace.lowering import every_number
 from pliant.trace.parameter_slopes import STEP, Ingredients, slopes_of
 from pliant.trace.traced_system import TracedSystem
-
-Floats = NDArray[np.float64]
 
 # For derivatives, equations are traced with parameters slightly off their values, by these fractions of a step. Then a number that
 # happens to be 0, 1 or equal to another number is not built into the structure.
@@ -167,7 +165,7 @@ def _theta(
 
 def structure_aside(
     known: SystemMemory, compiled: Compiled, names: Sequence[str], values: Mapping[str, float]
-) -> tuple[CompiledStructure, NDArray[np.int64]]:
+) -> tuple[CompiledStructure, Ints]:
     """A structure in which no number that depends on parameters is treated as special; and the places of its numbers."""
     traced = compiled.traced
     shifts = {name: ASIDE * STEP * (abs(values[name]) or 1.0) / (k + 1.0) for k, name in enumerate(names)}

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.errors import ModelError
 from pliant.host.atomic_files import atomic_write
 from pliant.results.result import Result
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Pixels = NDArray[np.uint8]
-Floats = NDArray[np.float64]
 
 SUFFIXES = (".mp4", ".gif")
 PLEASANT = (3.0, 12.0)  # s: duration of a film whose speed is chosen automatically

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats, Truths
 from pliant.beams.fields import bending_pairs, foreshortening, stiffening_threes, third_order
 from pliant.beams.shapes import Shapes, beam_shapes
 from pliant.beams.telescopic import unit_beam
@@ -37,8 +37,6 @@ from pliant.results.drawing import GROUND, BodyDrawing, ContactDrawing, Drawing,
 from pliant.scalar import Numbers
 from pliant.show.skin import edges
 from pliant.show.tangent import slope_weights
-
-Floats = NDArray[np.float64]
 
 STATIONS = 25  # points drawn along a beam, in addition to those where something is attached
 SAME_POINT = 1e-9  # m
@@ -364,7 +362,7 @@ def _clamped_line(x: Floats, at: Floats, values: Floats) -> Floats:
     return np.asarray(spline(np.minimum(x, at[-1])) + np.outer(beyond, spline(at[-1], 1)))
 
 
-def _leaves_straight(shapes: Shapes, length: float) -> NDArray[np.bool_]:
+def _leaves_straight(shapes: Shapes, length: float) -> Truths:
     """For each mode, whether it bends the beam without rotating it at the root."""
     turned = np.abs(shapes.rotation(np.linspace(0.0, length, STATIONS))[:, 1:, :]).max(axis=1)  # (station, mode)
     return np.asarray((turned[0] <= NOT_TURNED * turned.max(axis=0)) & (turned.max(axis=0) > 0.0))

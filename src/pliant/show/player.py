@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats, Ints
 from pliant.host.atomic_files import atomic_write
 from pliant.model import check
 from pliant.results.drawing import GROUND, BodyDrawing
@@ -30,8 +30,6 @@ from pliant.show.plot.energy import by_kind
 from pliant.show.plot.over_time import deflections, grouped
 from pliant.show.plot.style import PALETTE, prefixed
 from pliant.show.scene import EQUIVALENT, KEEP_ANGLES, Scene, slope_at
-
-Floats = NDArray[np.float64]
 
 SCRIPTS = ("run.js", "view.js", "plots.js", "player.js")  # of every page
 REPLAY = ("replay.js",)  # of one that contains a run
@@ -105,7 +103,7 @@ def as_json(value: Any) -> str:
     return json.dumps(value, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def kept_rows(result: Result, most: int) -> NDArray[np.int64]:
+def kept_rows(result: Result, most: int) -> Ints:
     """Rows for the page: all of them, or about `most`.
 
     Half of these are evenly spaced in time and half by row number, because rows are dense where the motion is fast.
@@ -121,7 +119,7 @@ def kept_rows(result: Result, most: int) -> NDArray[np.int64]:
     return np.unique(np.clip(np.concatenate([by_time, by_row, peaks, stressed]), 0, count - 1).astype(np.int64))
 
 
-def _worst_rows(result: Result) -> NDArray[np.int64]:
+def _worst_rows(result: Result) -> Ints:
     """The row of the largest stress of each beam."""
     assert result.sections is not None  # checked by the caller
     return np.asarray(result.sections[EQUIVALENT].fillna(0.0).max("station").argmax("time").values)
@@ -134,7 +132,7 @@ def _has_stress(result: Result) -> bool:
 # ---- numbers
 
 
-def _blocks(scene: Scene, panels: list[Panel], rows: NDArray[np.int64]) -> dict[str, Floats]:
+def _blocks(scene: Scene, panels: list[Panel], rows: Ints) -> dict[str, Floats]:
     """Everything that moves, as tables (row, number) that the script reads row by row."""
     values, result = scene.result.values, scene.result
     stresses = scene.stresses()
@@ -174,7 +172,7 @@ def _places(rows: int, blocks: dict[str, Floats]) -> dict[str, tuple[int, int]]:
 # ---- words
 
 
-def _header(scene: Scene, panels: list[Panel], rows: NDArray[np.int64], blocks: dict[str, Floats]) -> dict[str, Any]:
+def _header(scene: Scene, panels: list[Panel], rows: Ints, blocks: dict[str, Floats]) -> dict[str, Any]:
     result, first = scene.result, opened([panel.title for panel in panels])
     peaks = [touch.peak_force for touch in result.contacts]
     return scenery(scene) | {

@@ -6,14 +6,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats, Ints
 from pliant.errors import ModelError
 from pliant.results.drawing import GROUND, BodyDrawing, Drawing, Spot
 from pliant.results.result import Result
 from pliant.show.tangent import SlopeWeights, slope_weights, turn_between
-
-Floats = NDArray[np.float64]
 
 TELESCOPIC = "telescopic"
 MODAL = "modal"
@@ -28,7 +26,7 @@ THIN = 1e-6  # fraction of the largest extent: a motion thinner than this is pla
 class Between:
     """Times as positions between rows, for linear interpolation from row `low` to the next."""
 
-    low: NDArray[np.int64]
+    low: Ints
     part: Floats  # 0 to 1
 
     @classmethod

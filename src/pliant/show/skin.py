@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from pliant.arrays import Floats, Ints
 
 SHARP = 0.77  # cosine of the angle between two faces, 40 degrees: flatter edges are the mesh's
 
 
-def edges(points: Floats, triangles: NDArray[np.int64]) -> list[tuple[int, ...]]:
+def edges(points: Floats, triangles: Ints) -> list[tuple[int, ...]]:
     """Edges of one triangle only, or between triangles at an angle, as lines through their points."""
     a, b, c = (points[triangles[:, k]] for k in range(3))
     normals = np.cross(b - a, c - a)
@@ -27,7 +26,7 @@ def edges(points: Floats, triangles: NDArray[np.int64]) -> list[tuple[int, ...]]
     return _joined(sides[~inner & ~twice])
 
 
-def _joined(pairs: NDArray[np.int64]) -> list[tuple[int, ...]]:
+def _joined(pairs: Ints) -> list[tuple[int, ...]]:
     """Lines through the pairs, each pair once."""
     leads: dict[int, list[int]] = {}
     for a, b in pairs.tolist():

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from pliant.arrays import Floats
+
 SlopeWeights = tuple[tuple[int, ...], Floats]  # points, and their weights in the slope
 
 

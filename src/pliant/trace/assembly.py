@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.codegen.tracer import Tracer
 from pliant.dynamics.closures import FormulaAt, PrescribedValues, rows
 from pliant.dynamics.kinematics import place_pose, poses
@@ -20,8 +20,6 @@ from pliant.errors import NotClosed, SolveError
 from pliant.model.closure import Closure, FormulaClosure
 from pliant.model.frame import GROUND, Frame
 from pliant.model.joint import BALL, ROTATION
-
-Floats = NDArray[np.float64]
 
 ASSEMBLY_STEPS = 100
 ASSEMBLED = 1e-12  # m or rad: a loop counts as closed when its residual is below this

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.codegen.tracer import Scalar
 from pliant.dynamics.closure_twists import TwistRow
 from pliant.dynamics.denoc import Block, Complement, Natural, natural, numbers, size, wrenches
@@ -23,7 +23,6 @@ from pliant.results.table import AXES
 from pliant.trace.closures import Closures
 from pliant.trace.tracing import Trace, check_formulation
 
-Floats = NDArray[np.float64]
 OVER_TWISTS = ("N_l", "N_l_rate", "M", "H", "K")  # matrices whose columns are entries of twists
 Choose = Callable[[Tree, Floats, Floats], tuple[Floats, Floats]]
 

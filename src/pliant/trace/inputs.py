@@ -8,8 +8,8 @@ from typing import NoReturn
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.codegen.series import ENTRIES
 from pliant.codegen.tracer import Scalar, Tracer
 from pliant.errors import ModelError
@@ -17,8 +17,6 @@ from pliant.integrate.time_pieces import nearly_cubic
 from pliant.model.input_series import HELD, InputSeries
 from pliant.model.system import System
 from pliant.trace.lowering import inputs_outside_equations
-
-Floats = NDArray[np.float64]
 
 
 class TracedInputs:

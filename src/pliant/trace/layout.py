@@ -12,16 +12,14 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.codegen.series import ENTRIES
 from pliant.integrate.loop.grip_states import SLIDES
 from pliant.integrate.loop.group_kernels import ENTRIES as ENTRIES_OF_PLACE
 from pliant.integrate.loop.group_kernels import FREE
 from pliant.model.input_series import InputSeries
 from pliant.results.table import OBSERVED, QUANTITIES
-
-Floats = NDArray[np.float64]
 
 POSITIONS, RATES, BRISTLES, WORKS, IMPULSES = "positions", "rates", "bristles", "works", "impulses"  # of y
 # Also of y: the user's own states; outputs and memories of sampled controllers, which jump at sampling instants; delayed outputs.

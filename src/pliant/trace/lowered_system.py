@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.dynamics.tree import Tree
 from pliant.model.closure import FormulaClosure
 from pliant.model.input_series import InputSeries, series_in
@@ -17,7 +17,6 @@ from pliant.model.system import System
 from pliant.trace.assembly import Assembly
 from pliant.trace.lowering import Lowered, RememberedReadings, lower
 
-Floats = NDArray[np.float64]
 Table = PiecewiseConstant | PiecewiseLinear | PiecewiseSmooth | MotionTable
 
 

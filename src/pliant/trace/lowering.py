@@ -14,8 +14,8 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats, Ints
 from pliant.codegen.numbers import Number
 from pliant.model.mapping_content import MappingContent
 from pliant.model.parameter import Expression, InputValue, TiedFloat
@@ -63,8 +63,8 @@ def lower(root: Any, remembered: RememberedReadings | None = None) -> Lowered:
 class EveryNumber:
     """All numbers that a trace may read, whether structure or not, and which of them are the numbers of `lower`."""
 
-    values: NDArray[np.float64]
-    places: NDArray[np.int64]  # for each number of `lower`, in order, its index among the values
+    values: Floats
+    places: Ints  # for each number of `lower`, in order, its index among the values
     skeleton: Hashable  # the part of the structure that no number decides
 
     def is_like(self, other: EveryNumber) -> bool:

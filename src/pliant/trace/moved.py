@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
+from pliant.arrays import Floats
 from pliant.dynamics.tree import Tree
 from pliant.model.joint import BALL, ROTATION
-
-Floats = NDArray[np.float64]
 
 # Fraction of the mechanism's size (of 1 rad for angles, of a rate itself): rounding a start to six digits moves it about as much.
 WORTH_TELLING = 1e-6

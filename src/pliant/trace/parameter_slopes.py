@@ -13,14 +13,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.dynamics.motors import starts_of_states
 from pliant.errors import ModelError, SolveError
 from pliant.trace.lowered_system import LoweredSystem
 from pliant.trace.lowering import EveryNumber, every_number
-
-Floats = NDArray[np.float64]
 
 # Relative step of a parameter (absolute if the parameter is zero). Round-off is divided by it; the truncation error grows with the
 # ninth power of it times a beam's largest wave number times length, some tens.

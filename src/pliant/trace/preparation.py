@@ -7,14 +7,12 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.codegen.llvm import MachineCode, compile_function
 from pliant.codegen.numbers import Numbers
 from pliant.codegen.program import Program, write_program
 from pliant.codegen.tracer import Tracer
-
-Floats = NDArray[np.float64]
 
 SAME = 1e-14  # relative tolerance of a value that a trace depends on: machine code may round a quotient differently from Python
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.codegen.llvm import MachineCode, compile_function
 from pliant.codegen.tracer import Scalar
 from pliant.dynamics.loads import applied_forces
@@ -17,8 +17,6 @@ from pliant.host.cache_folder import user_cache
 from pliant.model.system import System
 from pliant.trace.closures import springs
 from pliant.trace.tracing import Trace
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -5,15 +5,13 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.codegen.function import TracedFunction
 from pliant.codegen.landmarks import edge_times, landmarks
 from pliant.codegen.over_time import OverTime
 from pliant.codegen.program import PARAMETER, STATE, Program
 from pliant.integrate.time_pieces import TimePieces, time_pieces
-
-Floats = NDArray[np.float64]
 
 MOST_KEPT = 256  # pieces of earlier runs
 

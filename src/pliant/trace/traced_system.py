@@ -10,8 +10,8 @@ from itertools import pairwise
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.codegen.function import TracedFunction
 from pliant.dynamics.motors import starts_of_states
 from pliant.dynamics.tree import Tree
@@ -79,7 +79,7 @@ class TracedSystem:
     drives: tuple[str, ...]
     events: tuple[Event, ...]
     breakpoints: tuple[float, ...]
-    y0: NDArray[np.float64]
+    y0: Floats
     pairs: tuple[PairSlots, ...]
     near_pairs: tuple[PairSlots, ...]  # places for pairs of a group that are near, after all other pairs
     joints: tuple[JointSlots, ...]  # joints with friction
@@ -102,7 +102,7 @@ class TracedSystem:
     inputs: Mapping[str, InputSeries]  # in place of parameters; they keep the tables alive that p points to
     preparation: Preparation  # how constants follow from numbers
     parameter_values: Mapping[str, float]  # of the user's parameters, by name
-    hold_at: tuple[NDArray[np.float64], ...] = ()  # coordinates beside the start for which the rows held were chosen
+    hold_at: tuple[Floats, ...] = ()  # coordinates beside the start for which the rows held were chosen
 
     @property
     def all_pairs(self) -> tuple[PairSlots, ...]:
@@ -186,31 +186,29 @@ class TracedSystem:
         rubbing = [(slots.label, slots.rates) for slots in self.joints]
         return labels_of(self.system, self.tree, self.sources, self.drives, pairs, self.rows, rubbing)
 
-    def parameters(self, begin: float, end: float) -> NDArray[np.float64]:
+    def parameters(self, begin: float, end: float) -> Floats:
         """p while begin <= t <= end and no breakpoint lies between; all contacts open, no damped stop pressed."""
         return np.concatenate([np.asarray(owner.at(begin, end), dtype=np.float64) for owner in self.owners])
 
-    def parameters_at(self, t: float) -> NDArray[np.float64]:
+    def parameters_at(self, t: float) -> Floats:
         """p in the piece of time that contains t."""
         edges = [-np.inf, *self.breakpoints, np.inf]
         k = int(np.searchsorted(self.breakpoints, t, side="right"))
         return self.parameters(max(edges[k], t - 1.0), min(edges[k + 1], t + 1.0))
 
-    def head(self, begin: float, end: float) -> NDArray[np.float64]:
+    def head(self, begin: float, end: float) -> Floats:
         """The first entries of p, which change from piece to piece of time: the window and the tables' pieces."""
         changing = [owner.at(begin, end) for owner in self.owners if owner.name in (WINDOW, PIECES)]
         return np.concatenate([np.asarray(entries, dtype=np.float64) for entries in changing])
 
-    def heads(self, times: Sequence[float]) -> NDArray[np.float64]:
+    def heads(self, times: Sequence[float]) -> Floats:
         """(piece, entry): `head` between each of these times and the next, of which there may be a million."""
         if self.tables:
             return np.array([self.head(begin, end) for begin, end in pairwise(times)])
         edges = np.asarray(times)
         return np.stack([np.nextafter(edges[:-1], np.inf), np.nextafter(edges[1:], -np.inf)], axis=1)
 
-    def time_pieces(
-        self, y0: NDArray[np.float64], t_start: float, t_end: float, p: NDArray[np.float64] | None = None
-    ) -> TimePieces:
+    def time_pieces(self, y0: Floats, t_start: float, t_end: float, p: Floats | None = None) -> TimePieces:
         """Pieces of time on which formulas of time are nearly cubic, at the state y0.
 
         p: parameters, if they differ from those that the run starts with.
@@ -221,7 +219,7 @@ class TracedSystem:
         p = self._examined(self.parameters(t_start, t_end) if p is None else p.copy())
         return joined(self.timed.pieces(y0, p, t_start, t_end), knots, t_start, t_end)
 
-    def _examined(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _examined(self, p: Floats) -> Floats:
         """p with which functions of time are examined: a window that hides nothing, and inputs that do not move."""
         p[self.layout.p[WINDOW]] = -FOREVER, FOREVER
         p[self.layout.p[SERIES]] = SeriesEntries(tuple(self.inputs.values())).flat()
@@ -235,7 +233,7 @@ class TracedSystem:
             found.update(self.timed.edges(self.y0, p, t_start, t_end).tolist())
         return sorted(found)
 
-    def for_numbers(self, lowered: LoweredSystem, constants: NDArray[np.float64]) -> TracedSystem:
+    def for_numbers(self, lowered: LoweredSystem, constants: Floats) -> TracedSystem:
         """The same functions for another System of the same structure."""
         ends = {pair.name: pair for pair in coordinate_pairs(lowered.system)}
         laws: dict[str, Pair] = {**lowered.system.contacts, **ends}
@@ -282,7 +280,7 @@ class TracedSystem:
             raise ModelError.of(part, kind, rule, name)
         return free[name]
 
-    def _start(self, lowered: LoweredSystem) -> NDArray[np.float64]:
+    def _start(self, lowered: LoweredSystem) -> Floats:
         """y at the start: bristles, works and impulses begin at zero."""
         y0, places = np.zeros(self.y0.size), self.layout.y
         y0[places[POSITIONS]], y0[places[RATES]] = lowered.start.q[list(self.free_q)], lowered.start.v[list(self.free_v)]
@@ -340,7 +338,7 @@ def pending_labels(system: System) -> tuple[str, ...]:
 
 
 def owners_of(
-    lowered: LoweredSystem, pairs: int, stops: int, grips: int, switches: int, constants: NDArray[np.float64]
+    lowered: LoweredSystem, pairs: int, stops: int, grips: int, switches: int, constants: Floats
 ) -> tuple[ParameterOwner, ...]:
     """The owners of the entries of p, in order; grips: number of entries of joints that can stick."""
     return (
@@ -356,7 +354,7 @@ def owners_of(
     )
 
 
-def pair_numbers(traced: TracedSystem) -> NDArray[np.float64]:
+def pair_numbers(traced: TracedSystem) -> Floats:
     """For every contact, the numbers of its laws and shapes that the loop reads."""
     return np.array([_numbers(slots) for slots in traced.all_pairs], dtype=np.float64).reshape(-1, PAIR_NUMBERS)
 

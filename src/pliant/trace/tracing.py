@@ -17,8 +17,8 @@ from pathlib import Path
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.codegen.function import TracedFunction
 from pliant.codegen.graph import Graph
 from pliant.codegen.numbers import Numbers
@@ -136,7 +136,7 @@ def lower_system(
     t_start: float = 0.0,
     parameters: Mapping[str, float] | None = None,
     known: RememberedTree | None = None,
-    hold_at: Sequence[NDArray[np.float64]] = (),
+    hold_at: Sequence[Floats] = (),
 ) -> LoweredSystem:
     """Splits a System into structure and numbers, and finds its start. See `trace`.
 
@@ -178,7 +178,7 @@ def absolute_coordinates(system: System, t_start: float = 0.0) -> tuple[System, 
 
 def start_of(
     system: System, tree: Tree, formulation: str, t_start: float, parameters: Mapping[str, float],
-    hold_at: Sequence[NDArray[np.float64]] = (), positions: Mapping[str, float] | None = None,
+    hold_at: Sequence[Floats] = (), positions: Mapping[str, float] | None = None,
 ) -> tuple[Assembly, tuple[str, ...]]:  # fmt: skip
     """The start with its loops, if any, closed, and warnings of what that moved; positions: other starts of some coordinates."""
     first = np.array(tree.start)
@@ -638,7 +638,7 @@ class Trace(Signals):
         """The motions that closures follow: position, rate, acceleration."""
         return [[None if m is None else self._prescribed_values(m) for m in closure.motions] for closure in closures]
 
-    def assemble(self, hold_at: Sequence[NDArray[np.float64]] = ()) -> Assembly:
+    def assemble(self, hold_at: Sequence[Floats] = ()) -> Assembly:
         """A start that closes the loops, with prescribed motions at their values then; numbers must be folded in."""
         exact = [c for c in self.system.closures.values() if c.by == "multipliers"]
         followed = self._followed(exact)
@@ -660,7 +660,7 @@ class Trace(Signals):
         self.start_q, self.start_v, self.locked = found.q, found.v, found.locked
         return found
 
-    def parameters(self, t: float) -> NDArray[np.float64]:
+    def parameters(self, t: float) -> Floats:
         """p at t with contacts open; tables with a breakpoint at t use the later piece, and formulas may see all times."""
         p = np.concatenate([owner.at(t, t) for owner in self.owners])
         p[self.places[WINDOW]] = -FOREVER, FOREVER

@@ -10,14 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.gallery.clearance.runs import COMPARED_ROWS, MAPPED, Convergence, Free, Run, share_of_circle, spread
 from pliant.gallery.clearance.system import CLEARANCES, FRICTION, SLIDER_MASS
 from pliant.gallery.reproduction import ROUND_OFF, Claim
 from pliant.results.result import Result
-
-Floats = NDArray[np.float64]
 
 EXACT = 1e-10  # m: what "the same mechanism" may differ by
 PUBLISHED = (3.0648, 110.72)  # turns and rad/s of the crank at the end, by time stepping with h = 1e-4 s

@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats, Truths
 from pliant.gallery.clearance.system import (
     GUIDED_END,
     TURN,
@@ -26,8 +26,6 @@ from pliant.results.contacts import ContactTable
 from pliant.results.result import Result
 from pliant.results.table import IN_LEDGER
 from pliant.run.simulate import simulate
-
-Floats = NDArray[np.float64]
 
 SETTLED, TURNS = 4, 12  # turns: the first of them are not looked at
 ROWS = 720  # a turn
@@ -48,7 +46,7 @@ class Run:
     result: Result
 
     @property
-    def late(self) -> NDArray[np.bool_]:
+    def late(self) -> Truths:
         return np.asarray(self.result.time >= SETTLED * TURN)
 
     @cached_property

@@ -7,8 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.gallery.falling_chain import system as paper
 from pliant.gallery.falling_chain.claims import MEAN_ERROR, SENSITIVE, Study
 from pliant.gallery.falling_chain.runs import PAPERS_RTOL, Run
@@ -19,8 +19,6 @@ from pliant.show import plot
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-Floats = NDArray[np.float64]
 
 # O1 and O2 are wide and pale, their mirror images O4 and O3 thin and dashed on top, so that both are visible where they agree
 STYLES: tuple[dict[str, Any], ...] = (

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.gallery.falling_chain.system import ENDS, FRICTION, T_END, V1, falling_chain, half_chain
 from pliant.gallery.reproduction import Recorded, whole
 from pliant.integrate.methods.method import DOP853, RKF45, Method
@@ -18,8 +18,6 @@ from pliant.results.contacts import ContactRecord
 from pliant.results.result import Result
 from pliant.run.prepare import Compiled, compile_system
 from pliant.run.simulate import simulate
-
-Floats = NDArray[np.float64]
 
 TIGHT = DOP853(rtol=1e-12, atol=1e-14)
 HALF_ROWS = 1e-3  # s between rows of the half

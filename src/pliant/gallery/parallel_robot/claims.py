@@ -6,12 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.gallery.parallel_robot.runs import Derivations, Inverse, Run, motor_torques, tip_forces
 from pliant.gallery.reproduction import THE_COMPUTER, Claim
-
-Floats = NDArray[np.float64]
 
 # Table 2, s: RK45 with rtol 1e-3, by Ks
 PAPER_SECONDS = {

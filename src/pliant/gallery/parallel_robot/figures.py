@@ -7,8 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.gallery.parallel_robot import system as paper
 from pliant.gallery.parallel_robot.claims import BELOW, EXACT_SECONDS, PAPER_SECONDS, REACTIONS_AT, Study
 from pliant.gallery.parallel_robot.runs import Run, tip_forces
@@ -19,8 +19,6 @@ from pliant.show import plot
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-Floats = NDArray[np.float64]
 
 TIME = "time, s"
 PATH: dict[str, Any] = {"color": "#f2b179", "linewidth": 3.2}

@@ -9,16 +9,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.gallery.parallel_robot.system import LEGS, T_LOOP, constrained_robot, efforts_on_the_rose, parallel_robot, rose
 from pliant.gallery.reproduction import Recorded, swept, whole
 from pliant.integrate.methods.method import DOP853, ODE45, DormandPrince, Method
 from pliant.results.result import Result
 from pliant.run.prepare import compile_system
 from pliant.run.simulate import simulate
-
-Floats = NDArray[np.float64]
 
 STIFFNESSES = {f"1e{n}": 10.0**n for n in range(1, 9)}  # N/m, Table 2
 TIGHT = DOP853(rtol=1e-12, atol=1e-14)

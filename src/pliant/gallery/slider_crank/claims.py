@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.gallery.reproduction import Claim
 from pliant.gallery.slider_crank.runs import Driven, Run
 from pliant.gallery.slider_crank.system import (
@@ -28,8 +28,6 @@ GONE = 0.1  # fraction of the undamped value that counts as removed by damping
 MUCH = 2.0  # times: what is "much", or "considerably", more
 SAME_RATE = 0.05  # relative: decay rates that are "about the same"
 SAME_PEAK = 0.05  # relative: meshes that agree about the peak force
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

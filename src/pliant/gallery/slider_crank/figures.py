@@ -7,8 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats, Truths
 from pliant.gallery.reproduction import Table, by_method, label, panels, schematic, shared_legend
 from pliant.gallery.slider_crank import system as paper
 from pliant.gallery.slider_crank.claims import Study
@@ -21,8 +21,6 @@ from pliant.show import plot
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-Floats = NDArray[np.float64]
 
 TIME, MILLISECONDS = "time, s", "time, ms"
 STYLES: dict[str, dict[str, Any]] = {
@@ -73,7 +71,7 @@ def _compared(study: Study) -> dict[str, Run]:
     return {"undamped": study.undamped[1], "damped": study.damped[1], "rigid rod": study.rigid}
 
 
-def _part(run: Run, span: tuple[float, float]) -> NDArray[np.bool_]:
+def _part(run: Run, span: tuple[float, float]) -> Truths:
     return np.asarray((run.time >= span[0]) & (run.time <= span[1]))
 
 

@@ -10,8 +10,8 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats, Truths
 from pliant.gallery.reproduction import Recorded, swept, whole
 from pliant.gallery.slider_crank.system import (
     AREA,
@@ -29,8 +29,6 @@ from pliant.model.system import System
 from pliant.results.contacts import ContactRecord
 from pliant.results.result import Result
 from pliant.run.simulate import simulate
-
-Floats = NDArray[np.float64]
 
 TIGHT = DOP853(rtol=1e-11, atol=1e-14)
 T_END = 0.1  # s
@@ -163,7 +161,7 @@ class Run(Mechanism):
         """Largest mean axial compression of the rod, N: -E A u / L."""
         return float(MATERIALS["steel"].E * AREA / ROD * np.max(-self.u_tip))
 
-    def between(self, begin: float, end: float) -> NDArray[np.bool_]:
+    def between(self, begin: float, end: float) -> Truths:
         """Evenly spaced rows from one time to another."""
         return self._every(FINE) & (self.time >= begin) & (self.time <= end)
 
@@ -171,7 +169,7 @@ class Run(Mechanism):
         """The row nearest to a time."""
         return int(np.argmin(np.abs(self.time - t)))
 
-    def _every(self, interval: float) -> NDArray[np.bool_]:
+    def _every(self, interval: float) -> Truths:
         """Rows at multiples of an interval."""
         steps = self.time / interval
         return np.asarray(np.abs(steps - np.round(steps)) < 1e-6)

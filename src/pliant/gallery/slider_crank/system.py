@@ -8,9 +8,7 @@ from __future__ import annotations
 import math
 from functools import cache
 
-import numpy as np
-from numpy.typing import NDArray
-
+from pliant.arrays import Floats
 from pliant.beams.damping import rayleigh_from_ratios
 from pliant.beams.integrals import shape_integrals
 from pliant.beams.shapes import beam_shapes
@@ -65,7 +63,7 @@ def rod(
 
 
 @cache
-def frequencies(material: Material = STEEL, elements: int = 1) -> NDArray[np.float64]:
+def frequencies(material: Material = STEEL, elements: int = 1) -> Floats:
     """Frequencies of the rod between its pins, rad/s: 885.2027, 4056.509, 28552.42 for one element of steel."""
     return shape_integrals(rod(elements, material)).free_frequencies
 

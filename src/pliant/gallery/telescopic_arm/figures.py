@@ -7,7 +7,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.gallery.reproduction import Table, by_method, label, panels, schematic, shared_legend
 from pliant.gallery.telescopic_arm import system as paper
@@ -17,8 +16,6 @@ from pliant.gallery.telescopic_arm.system import FORCES, LENGTH, MODE_COUNTS, MO
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-Floats = NDArray[np.float64]
 
 # as published: wide and pale; consistent: thin and dark on top, so that both are visible where they agree
 STYLES: Mapping[str, dict[str, Any]] = {

@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.gallery.reproduction import Recorded, whole
 from pliant.gallery.telescopic_arm.system import (
     DEFLECTION,
@@ -27,8 +27,6 @@ from pliant.results.result import Result
 from pliant.run.inverse import inverse_dynamics
 from pliant.run.prepare import compile_system
 from pliant.run.simulate import simulate
-
-Floats = NDArray[np.float64]
 
 TIGHT = DOP853(rtol=1e-12, atol=1e-16)  # atol: the third modal coordinate is only 1e-7 m and needs correct digits too
 ROW = 5e-4  # s between rows: 26 rows per period of the first mode

@@ -7,8 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.gallery.reproduction import Table, by_method, label, panels, schematic, shared_legend
 from pliant.gallery.tipping_arm.claims import EXACT_SPIN_UP, SOFTER, Study
 from pliant.gallery.tipping_arm.runs import Run
@@ -19,7 +19,6 @@ from pliant.results.result import Result
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Floats = NDArray[np.float64]
 Series = Callable[[Run], Floats]
 
 COLOURS = {0.5: "#d1731c", 1.0: "#1f5fa8", 2.0: "#2f8f4e"}  # by EI

@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats, Truths
 from pliant.beams import beam_shapes
 from pliant.dynamics.tree import build_tree
 from pliant.gallery.reproduction import Recorded, swept, whole
@@ -26,8 +26,6 @@ from pliant.results.contacts import ContactRecord
 from pliant.results.result import Result
 from pliant.run.simulate import simulate
 from pliant.study.sweep.over import Grid
-
-Floats = NDArray[np.float64]
 
 TIGHT = DOP853(rtol=1e-12, atol=1e-14)
 T_END = {"down45": 1.0, "swing135": 1.3}  # s: after the rebound, before the arm returns to the wall
@@ -124,7 +122,7 @@ class Run(Recorded):
         turns = course.derivative().roots(discontinuity=False, extrapolate=False)
         return 0.5 * float(np.ptp(course(turns[self._within(turns, window)])))
 
-    def _within(self, times: Floats, window: tuple[float, float]) -> NDArray[np.bool_]:
+    def _within(self, times: Floats, window: tuple[float, float]) -> Truths:
         return (times >= self.release + window[0]) & (times <= self.release + window[1])
 
     @cached_property

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.gallery.reproduction import Recorded, whole
 from pliant.gallery.tipping_arm.runs import TIP_TURNS, tip_weights
 from pliant.integrate.methods.method import DOP853, Method
@@ -25,8 +25,6 @@ from pliant.model.system import System
 from pliant.results.result import Result
 from pliant.run.simulate import simulate
 from pliant.scalar import cos, where
-
-Floats = NDArray[np.float64]
 
 LENGTH, AREA, INERTIA = 10.0, 4e-4, 2e-7  # m, m^2, m^4
 YOUNG, DENSITY = 7e10, 3000.0  # Pa, kg/m^3

@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.show.plot.style import ALARM, MOST_LINES, QUIET, Size, figure, legend, look, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-Floats = NDArray[np.float64]
 
 HARMONICS = (1, 2, 3)
 GROWS = 1e-9  # fraction of critical damping that exceeds round-off

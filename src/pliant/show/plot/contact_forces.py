@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pliant.errors import ModelError
 from pliant.results.contacts import ContactRecord
@@ -14,8 +13,6 @@ from pliant.show.plot.style import INK, MOST_LINES, QUIET, TIME, Size, figure, l
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-Floats = NDArray[np.float64]
 
 HARDEST = "hardest"
 AROUND = 0.35  # fraction of a contact's duration shown before and after it

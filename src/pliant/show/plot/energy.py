@@ -6,16 +6,14 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.results.ledger import Ledger
 from pliant.results.result import Result
 from pliant.show.plot.style import ALARM, INK, PALETTE, QUIET, TIME, Size, column, figure, legend, lines, look, prefixed, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-Floats = NDArray[np.float64]
 
 MOST_WORKS = 8  # sources drawn as lines, the largest first
 SLACK = 1e-9  # fraction of the largest exchange: how far round-off may lift the work of a purely dissipative source above zero

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from pliant.arrays import Floats
 
 SPACING = 2.0  # points between the samples that stand for lines and names
 CLEAR = 1.0  # points kept free around a name

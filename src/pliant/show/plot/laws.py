@@ -7,8 +7,8 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.errors import ModelError
 from pliant.model.friction_law import BristleLaw, FrictionLaw
 from pliant.model.joint_friction import JointFriction
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from pliant.model.system import System
 
-Floats = NDArray[np.float64]
 Law = NormalLaw | FrictionLaw | BristleLaw
 Laws = Law | JointFriction | Sequence[Law] | Mapping[str, Law]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.errors import ModelError
 from pliant.results.result import Result
 from pliant.results.table import AXES
@@ -17,8 +17,6 @@ from pliant.show.scene import Scene
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-Floats = NDArray[np.float64]
 
 SNAPSHOTS = 6  # snapshots if the user gives no times
 ACROSS = 3

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.errors import ModelError
 from pliant.results.result import Result
 from pliant.show.plot.mechanism import snapshots
@@ -17,8 +17,6 @@ from pliant.show.scene import Scene
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-Floats = NDArray[np.float64]
 
 SHOWN = 6  # modes drawn by default
 GHOSTS = 13  # phases of a cycle drawn faintly; an odd number, so that one is opposite to the first

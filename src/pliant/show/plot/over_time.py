@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.errors import ModelError
 from pliant.results.result import Result
 from pliant.show.plot.style import Size, column, lines, styled
@@ -15,7 +15,6 @@ from pliant.show.plot.style import Size, column, lines, styled
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Floats = NDArray[np.float64]
 VISIBLE = 1e-6  # fraction of the largest deflection: anything smaller is round-off
 
 

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.errors import ModelError
 from pliant.results.result import Result
 from pliant.results.sections import FORCES, STRESSES
@@ -20,8 +20,6 @@ from pliant.show.plot.style import ALARM, PALETTE, QUIET, Size, entitle, figure,
 if TYPE_CHECKING:
     import xarray
     from matplotlib.figure import Figure
-
-Floats = NDArray[np.float64]
 
 ACROSS = 3  # panels in a row
 WORDS = {"axial_force": "axial force", "shear_force_y": "shear force y", "shear_force_z": "shear force z", "torsion": "torsion",

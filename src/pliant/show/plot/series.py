@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.errors import ModelError
 from pliant.results.columns import Column, blocks_of, columns_of
 from pliant.results.result import Result
@@ -17,7 +17,6 @@ from pliant.show.plot.style import MOST_LINES, PALETTE, QUIET, TIME, Size, figur
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Floats = NDArray[np.float64]
 Results = Result | Sequence[Result] | Mapping[str, Result]
 COLOURS = "viridis"  # of many runs, in their order
 KINDS = {"rad": "angle", "m": "displacement", "1": "quaternion", "rad/s": "angular velocity", "m/s": "velocity",

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.results.drawing import GROUND, BodyDrawing
 from pliant.results.shown_units import shown_unit
 from pliant.results.table import AXES
@@ -16,7 +16,6 @@ from pliant.show.plot.labels import Labels
 from pliant.show.plot.style import ALARM, INK, PALETTE, QUIET
 from pliant.show.scene import Scene, matrices
 
-Floats = NDArray[np.float64]
 Look = tuple[Any, ...]  # options of a line
 
 SOLID = "#5a5f66"  # rigid bodies

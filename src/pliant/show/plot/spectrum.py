@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.errors import ModelError
 from pliant.results.result import Result
 from pliant.show.plot.over_time import grouped, is_mode
@@ -15,8 +15,6 @@ from pliant.show.plot.style import MOST_LINES, Size, figure, legend, look, prefi
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-Floats = NDArray[np.float64]
 
 MOST_SAMPLES = 2**17
 FEWEST_SAMPLES = 16

@@ -9,8 +9,8 @@ from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, ParamSpec
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.results.result import Result
@@ -19,7 +19,6 @@ from pliant.results.shown_units import ShownUnits, shown_unit
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Floats = NDArray[np.float64]
 Size = tuple[float, float] | None  # width and height of a figure, inches
 P = ParamSpec("P")
 

@@ -9,8 +9,8 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.errors import ModelError
 from pliant.model.check import did_you_mean
 from pliant.show.plot.over_time import is_mode
@@ -19,8 +19,6 @@ from pliant.show.plot.style import ALARM, PALETTE, TIME, Size, entitle, figure, 
 if TYPE_CHECKING:
     import xarray
     from matplotlib.figure import Figure
-
-Floats = NDArray[np.float64]
 
 FACTS = ("ok", "message", "warnings", "balance_error", "result", "time")
 CASE, RUN_TIME, RUN_ROW = "case", "time", "time_row"

@@ -8,8 +8,8 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.errors import SolveError
 from pliant.model.coordinate_pair import all_pairs
 from pliant.model.normal_law import Impulsive
@@ -20,8 +20,6 @@ from pliant.study.derivatives.run_derivatives import ContactDerivative, EventDer
 
 if TYPE_CHECKING:
     from pliant.study.derivatives.walk_records import Undefined
-
-Floats = NDArray[np.float64]
 
 
 class Around(NamedTuple):

@@ -6,11 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.scalar import OPERATOR_SLOPES, Compared, Function
-
-Floats = NDArray[np.float64]
 
 
 class Differentiated(Compared):

@@ -12,8 +12,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats, Ints, Truths
 from pliant.integrate.rows import evaluate_rows
 
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from pliant.codegen.llvm import MachineCode
     from pliant.study.derivatives.event_slopes import EventReader
     from pliant.study.derivatives.taped_run import EventPoint, TapedRun
-
-Floats = NDArray[np.float64]
 
 PLACES = (1e-3, 0.5, 0.999)  # fractions of a step at which decisions are evaluated, as in integrate/replay/variational.py
 SECTIONS, NARROWINGS = 32, 6  # parts of the interval in which a decision changes, and how often it is narrowed to one of them
@@ -34,7 +32,6 @@ CLOSE, SHORTEST, RATIO = 1e-6, 1e-12, 1e4
 EVENT_CLOSE = 1e-10  # the same for an event function, which was located to 1e-12 s
 STEEPEST = 1e-3  # largest ratio of the differences at an edge that derivatives may cross; two corners side by side have less
 NOISE = 1e-10  # fraction of the largest rate: smaller differences are round-off
-
 
 JUMPS = ("the equations jump there, in a formula or a law, and this is not an event of the run: derivatives beyond it are not "
          "computed (a comparison in `where`, or a time among the breakpoints of a formula, is an event)")  # fmt: skip
@@ -82,7 +79,7 @@ class _Steps:
     last: int
     p: Floats
     decide: MachineCode
-    matters: NDArray[np.bool_]
+    matters: Truths
 
     def __post_init__(self) -> None:
         tape = self.walk.tape
@@ -97,16 +94,16 @@ class _Steps:
         evaluate_rows(code.address, times, states, self.p, out, code.n_work)
         return out
 
-    def _states(self, k: NDArray[np.int64], x: Floats) -> Floats:
+    def _states(self, k: Ints, x: Floats) -> Floats:
         h, x = self.h[k, None], x[:, None]
         bend = h * x * (1.0 - x) ** 2 * self.k0[k] + h * x * x * (x - 1.0) * self.k1[k]
         return np.asarray(self.y0[k] + x * x * (3.0 - 2.0 * x) * (self.y1[k] - self.y0[k]) + bend)
 
-    def decisions(self, k: NDArray[np.int64], x: Floats) -> Floats:
+    def decisions(self, k: Ints, x: Floats) -> Floats:
         """Decisions in steps k at fractions x of them; those without effect are 0."""
         return np.asarray(self._evaluate(self.decide, self.t[k] + x * self.h[k], self._states(k, x)) * self.matters)
 
-    def bad_edges(self, k: NDArray[np.int64], low: Floats, end: Floats, before: Floats) -> list[tuple[float, int, bool]]:
+    def bad_edges(self, k: Ints, low: Floats, end: Floats, before: Floats) -> list[tuple[float, int, bool]]:
         """(time, number of the decision, whether it is a jump) of edges in steps k, from low to end, that S cannot cross."""
         found: list[tuple[float, int, bool]] = []
         for _ in range(MOST_CORNERS):
@@ -124,7 +121,7 @@ class _Steps:
             k, low, end, before = k[more], high[more], end[more], after[more]
         return found
 
-    def _narrowed(self, k: NDArray[np.int64], low: Floats, high: Floats, before: Floats) -> tuple[Floats, Floats]:
+    def _narrowed(self, k: Ints, low: Floats, high: Floats, before: Floats) -> tuple[Floats, Floats]:
         """The first of SECTIONS parts of low ... high at whose end a decision has changed."""
         edges = low[:, None] + (high - low)[:, None] * np.linspace(0.0, 1.0, SECTIONS + 1)
         edges[:, -1] = high
@@ -143,7 +140,7 @@ class _Steps:
         operation, times = np.argmax(before[k] != after[k], axis=1), self.t[k] + self.h[k]
         return [(float(times[i]), int(operation[i]), bool(jumps[i])) for i in np.flatnonzero(jumps | steep)]
 
-    def _judge(self, k: NDArray[np.int64], x: Floats) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def _judge(self, k: Ints, x: Floats) -> tuple[Truths, Truths]:
         """Whether f jumps, and whether it is infinitely steep, at fractions x of steps k."""
         t, y, rates = self.t[k] + x * self.h[k], self._states(k, x), (self.y1[k] - self.y0[k]) / self.h[k, None]
         close = np.maximum(CLOSE * self.h[k], SHORTEST * (1.0 + np.abs(t)))
@@ -186,7 +183,7 @@ def function_jumps(call: DirectionalCall, row: int, point: EventPoint) -> bool:
     return bool(stays or _grow(g, np.max(np.abs([g(-1.0), g(1.0)])))[0])
 
 
-def _grow(f: Callable[[float], Floats], size: Any) -> tuple[NDArray[np.bool_], ...]:
+def _grow(f: Callable[[float], Floats], size: Any) -> tuple[Truths, ...]:
     """Whether f changes over each of SPANS by more than a function with a slope could: more than it does RATIO times as far."""
     near, far = ([np.abs(f(scale * b) - f(scale * a)) for a, b in SPANS] for scale in (1.0, RATIO))
     most = STEEPEST * np.max(far, axis=0) + NOISE * size

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats, Truths
 from pliant.codegen.directional_kernel import DirectionalCall
 from pliant.integrate.memory.run_record import MARKS, RECORDS
 from pliant.integrate.methods.method import Auto
@@ -16,8 +16,7 @@ from pliant.integrate.stepper import Located
 from pliant.study.derivatives.gripping import Gripping, gripping
 from pliant.study.derivatives.taped_run import EventPoint, TapedRun
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]  # (theta)
+Mask = Truths  # (theta)
 
 UNINVOLVED = 1e-9  # fraction of the largest change of an event function by any theta: one that does not depend on a theta
 DEFAULT = Auto()  # its tolerances are used for a method that has none

@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.integrate.loop.grip_states import SLIDES, STICKS
 
 if TYPE_CHECKING:
     from pliant.trace.traced_system import TracedSystem
-
-Floats = NDArray[np.float64]
 
 WIDTH = 4  # entries of p: the state of a grip, and a direction
 

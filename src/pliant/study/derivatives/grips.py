@@ -14,8 +14,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.integrate.loop.grip_states import SLIDES
 from pliant.study.derivatives.gripping import Gripping
 from pliant.study.derivatives.taped_run import EventPoint
@@ -23,13 +23,10 @@ from pliant.study.derivatives.taped_run import EventPoint
 if TYPE_CHECKING:
     from pliant.study.derivatives.event_slopes import EventReader, EventSlopes
 
-Floats = NDArray[np.float64]
-
 AT_REST = 1e-9  # m/s: as the run takes the slip of joints that come to rest together
 AT_LIMIT = 1e-6  # fraction of the strength: as the run takes those that let go together
 SAME_TIME = 1e-4  # relative difference of the derivatives of two event times that are one
 SAME_WAY = 1e-6  # difference of two computations of the same direction
-
 
 # ---- which events decide
 

@@ -6,15 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.codegen.llvm import RepeatedCall
 from pliant.integrate.loop.grip_states import SLIDES, STICKS
 from pliant.integrate.memory.run_record import STOPS
 from pliant.integrate.rows import evaluate_rows
 from pliant.study.derivatives.event_slopes import EventReader, cubic
-
-Floats = NDArray[np.float64]
 
 PLACES = np.linspace(0.0, 1.0, 17)  # fractions of a step at which an event function is evaluated
 NEAR = 1e-2  # fraction of the largest value of an event function: a smaller distance from zero may be a near miss

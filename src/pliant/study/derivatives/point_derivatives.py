@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.results.contacts import ContactRecord
 from pliant.results.contents import EventRecord
 from pliant.results.result import Result
@@ -18,8 +18,6 @@ from pliant.study.derivatives.walk_records import Touch
 
 if TYPE_CHECKING:
     from pliant.trace.contacts import PairSlots
-
-Floats = NDArray[np.float64]
 
 # Fraction of a contact's duration: if the force vanishes this near to the end, it does so as the pair separates, and round-off
 # decides which comes first.

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.codegen.directional_kernel import from_lanes
 from pliant.integrate.replay.variation import derivatives_of_rows
 from pliant.results.table import QUANTITIES, STATES
@@ -15,8 +15,6 @@ from pliant.trace.layout import POSITIONS, PRESCRIBED_POSITIONS, PRESCRIBED_RATE
 
 if TYPE_CHECKING:
     from pliant.study.derivatives.saltation import Walk
-
-Floats = NDArray[np.float64]
 
 
 def row_derivatives(walk: Walk, times: Floats, states: Floats, names: Sequence[str]) -> dict[str, Floats]:

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.errors import SolveError
 from pliant.results.contacts import ContactRecord
 from pliant.results.contents import EventRecord
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from pliant.study.derivatives.saltation import Walk
     from pliant.study.derivatives.walk_records import Undefined
-
-Floats = NDArray[np.float64]
 
 THETA = "theta"
 

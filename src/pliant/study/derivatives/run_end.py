@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.run.observed import values_of
 from pliant.study.derivatives.row_derivatives import row_derivatives
 
 if TYPE_CHECKING:
     from pliant.study.derivatives.saltation import Walk
 
-Floats = NDArray[np.float64]
 APART = 1e-5  # fraction of the time in which the state changes by its own size: fourth-order differences are accurate to 1e-11
 FOURTH = ((-2.0, 1.0 / 12.0), (-1.0, -8.0 / 12.0), (1.0, 8.0 / 12.0), (2.0, -1.0 / 12.0))  # (position, weight)
 

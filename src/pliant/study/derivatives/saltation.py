@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.codegen.directional_kernel import from_lanes, to_lanes
 from pliant.errors import SolveError
 from pliant.integrate.memory.run_record import CUTS, SETTLING, STOPS, THROWN, TURNS, UNDAMPED
@@ -26,8 +26,6 @@ from pliant.study.derivatives.taped_run import EventPoint
 from pliant.study.derivatives.walk_records import Closing, Opening, Phase, Touch, Undefined
 from pliant.trace.contacts import PairSlots
 from pliant.trace.layout import CONSTANTS, PIECES, SERIES
-
-Floats = NDArray[np.float64]
 
 ON_ZERO = ("it starts at zero, within the tolerances, and parameters decide to which side it goes: no derivative exists; start a "
            "little away from it")  # fmt: skip

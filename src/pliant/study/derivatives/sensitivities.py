@@ -9,8 +9,8 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.errors import ModelError, SolveError
 from pliant.host.stages import Stages, Tell
 from pliant.integrate.methods.method import Method
@@ -40,8 +40,6 @@ from pliant.study.derivatives.run_derivatives import Sensitivities
 if TYPE_CHECKING:
     from pliant.run.theta import ThetaPlan
     from pliant.study.derivatives.saltation import Walk
-
-Floats = NDArray[np.float64]
 
 ATOL = 1e-3  # ratio atol/rtol if only rtol is given, as in the default method
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.codegen.llvm import RepeatedCall
 from pliant.run.theta import Theta, active_entries
 
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from pliant.host.stages import Stages
     from pliant.integrate.stepper import Tape
     from pliant.run.simulate import Run
-
-Floats = NDArray[np.float64]
 
 
 @dataclass

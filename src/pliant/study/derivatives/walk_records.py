@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.study.derivatives.taped_run import EventPoint
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

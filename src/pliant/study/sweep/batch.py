@@ -17,6 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.errors import ModelError
 from pliant.host.atomic_files import atomic_write
 from pliant.host.interrupts import postponed
@@ -122,7 +123,7 @@ def _axes(records: Sequence[Record]) -> dict[str, Axis]:
     return {dim: common_axis(axes) for dim, axes in found.items()}
 
 
-def _column(name: str, records: Sequence[Record], axes: Mapping[str, Axis]) -> tuple[Variable, NDArray[np.float64]]:
+def _column(name: str, records: Sequence[Record], axes: Mapping[str, Axis]) -> tuple[Variable, Floats]:
     pieces = {k: record.pieces[name] for k, record in enumerate(records) if name in record.pieces}
     first = next(iter(pieces.values()))
     for piece in pieces.values():
@@ -136,7 +137,7 @@ def _column(name: str, records: Sequence[Record], axes: Mapping[str, Axis]) -> t
     return Variable(dims, dict(first.attributes)), values
 
 
-def _own_numbers(dim: str, axis: Axis, records: Sequence[Record]) -> tuple[Variable, NDArray[np.float64]]:
+def _own_numbers(dim: str, axis: Axis, records: Sequence[Record]) -> tuple[Variable, Floats]:
     """The numbers of each case along a dimension in which they differ."""
     values = np.full((len(records), axis.size), np.nan)
     for k, record in enumerate(records):

@@ -7,12 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pliant.arrays import Floats
 from pliant.errors import ModelError
 from pliant.model import check
 
-Floats = NDArray[np.float64]
 Quantile = Callable[[Floats], Floats]  # from probabilities in (0, 1) to values
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pliant.analysis.report import REPORTED, Report, report
 from pliant.analysis.section_forces import section_forces
 from pliant.analysis.stresses import stresses
+from pliant.arrays import Floats
 from pliant.errors import ModelError
 from pliant.model.check import did_you_mean
 from pliant.model.system import System
@@ -47,7 +48,7 @@ class Piece:
     """An array kept of one Result."""
 
     dims: tuple[str, ...]
-    values: NDArray[np.float64]
+    values: Floats
     coordinates: Mapping[str, Coordinate]  # by dimension
     attributes: Mapping[str, str] = field(default_factory=dict)
 
