@@ -46,6 +46,11 @@ def dot(a: Vec, b: Vec) -> Scalar:
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
+def inner(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+    """a . b of any length, skipping structural zeros."""
+    return total(x * y for x, y in zip(a, b, strict=True) if not is_zero(x) and not is_zero(y))
+
+
 def cross(a: Vec, b: Vec) -> Vec:
     return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
 

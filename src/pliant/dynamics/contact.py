@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, dot, is_zero, scale, sub, total, vanishes
 from pliant.dynamics.along import fastest, touched_places
 from pliant.dynamics.grip import SMALLEST_SPEED, Grip
-from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist
+from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist, place_velocity
 from pliant.dynamics.loads import AppliedForces, at_place
 from pliant.dynamics.pairs import touching
 from pliant.dynamics.tangents import tangents_of
@@ -298,11 +298,6 @@ def _velocity_at(
     return velocity if vanishes(arm) else add(velocity, cross(pose.rotation.out(twist.omega), arm))
 
 
-def _velocity(tree: Tree, place: Place, pose: Pose, moving: Sequence[Twist], q: Sequence[Scalar], v: Sequence[Scalar]) -> Vec:
-    """Velocity of a place's origin, in world axes."""
-    return ZERO if place.node == ROOT else pose.rotation.out(place_twist(tree, place, moving, q, v).velocity)
-
-
 def _directed(shape: object) -> bool:
     return not isinstance(shape, (Point, Sphere))
 
@@ -310,7 +305,7 @@ def _directed(shape: object) -> bool:
 def _drift(tree: Tree, pair: ContactPair, places: tuple[Place, Place], poses: tuple[Pose, Pose], bodies: Sequence[Pose],
            moving: Sequence[Twist], q: Sequence[Scalar], v: Sequence[Scalar]) -> Vec:  # fmt: skip
     """Velocity of the first shape relative to the second; of a beam that may be touched anywhere, at its fastest station."""
-    one, other = (_velocity(tree, place, pose, moving, q, v) for place, pose in zip(places, poses, strict=True))
+    one, other = (place_velocity(tree, place, pose, moving, q, v) for place, pose in zip(places, poses, strict=True))
     drift = sub(one, other)
     if pair.thickness is None:
         return drift

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, is_zero, skew, total
+from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, inner, is_zero, skew, total
 from pliant.dynamics.articulated import step_columns
 from pliant.dynamics.body import Body, Shape
 from pliant.dynamics.calculus import Calculus
@@ -353,11 +353,6 @@ def _falling(node: Node, gravity: Vec) -> Column:
 
 def unit(count: int) -> Block:
     return [[1.0 if r == c else 0.0 for c in range(count)] for r in range(count)]
-
-
-def inner(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
-    """a . b, skipping structural zeros."""
-    return total(x * y for x, y in zip(a, b, strict=True) if not is_zero(x) and not is_zero(y))
 
 
 def matvec(block: Block, column: Column) -> Column:

@@ -39,7 +39,7 @@ def inverse_dynamics(
 ) -> list[Scalar]:
     """Efforts on all coordinates for a motion: outward kinematics, inward forces, projection."""
     motions = outward(tree, q, v, a, tree.gravity if gravity is None else gravity)
-    return inward(tree, q, v, a, motions, loads)
+    return transmitted(tree, q, v, a, motions, loads)[0]
 
 
 def outward(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], gravity: Vec) -> list[BodyMotion]:
@@ -63,18 +63,6 @@ def outward(tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Sc
     return motions
 
 
-def inward(
-    tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    motions: Sequence[BodyMotion],
-    loads: Sequence[BodyLoad] | None,
-) -> list[Scalar]:
-    """Efforts required at each body's joint and modes, from the tips to the ground."""
-    return transmitted(tree, q, v, a, motions, loads)[0]
-
-
 def transmitted(
     tree: Tree,
     q: Sequence[Scalar],
@@ -83,7 +71,8 @@ def transmitted(
     motions: Sequence[BodyMotion],
     loads: Sequence[BodyLoad] | None,
 ) -> tuple[list[Scalar], list[Wrench]]:
-    """(Efforts, and the whole wrench that every joint transmits, in the axes of the frame it stands on), as of Newton and Euler."""
+    """Efforts required at each body's joint and modes, from the tips to the ground; and the whole wrench, as of Newton and Euler,
+    that every joint transmits, in the axes of the frame it stands on."""
     tau: list[Scalar] = [0.0] * len(tree.rates)
     wrenches: list[Wrench] = []
     for k, node in enumerate(tree.nodes):

@@ -60,6 +60,11 @@ def place_twist(tree: Tree, place: Place, bodies: Sequence[Twist], q: Sequence[S
     return _twist_along(steps, GROUND_TWIST if place.node == ROOT else bodies[place.node], v)
 
 
+def place_velocity(tree: Tree, place: Place, pose: Pose, bodies: Sequence[Twist], q: Sequence[Scalar], v: Sequence[Scalar]) -> Vec:
+    """Velocity of a place's origin, in world axes."""
+    return ZERO if place.node == ROOT else pose.rotation.out(place_twist(tree, place, bodies, q, v).velocity)
+
+
 def _steps_to(tree: Tree, place: Place, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Step]:
     parent = None if place.node == ROOT else tree.nodes[place.node]
     steps, turn = steps_to_place(place, parent, q, v)

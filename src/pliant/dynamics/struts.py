@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pliant.dynamics.algebra import ZERO, Scalar, Vec, dot, scale, sub, total
-from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist
-from pliant.dynamics.tree import ROOT, Place, Tree
+from pliant.dynamics.algebra import Scalar, Vec, dot, scale, sub, total
+from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_velocity
+from pliant.dynamics.tree import Place, Tree
 from pliant.model.strut import Strut
 from pliant.scalar import sqrt
 
@@ -65,13 +65,8 @@ def _state(
     nearest = MEETING * strut.unstretched + NEAREST
     length = sqrt(dot(apart, apart) + nearest * nearest)
     direction = scale(1.0 / length, apart)
-    drift = sub(_velocity(tree, a, first, moving, q, v), _velocity(tree, b, second, moving, q, v))
+    drift = sub(place_velocity(tree, a, first, moving, q, v), place_velocity(tree, b, second, moving, q, v))
     return StrutState(strut, (a, b), length, dot(direction, drift), direction)
-
-
-def _velocity(tree: Tree, place: Place, pose: Pose, moving: Sequence[Twist], q: Sequence[Scalar], v: Sequence[Scalar]) -> Vec:
-    """Velocity of a place's origin, in world axes."""
-    return ZERO if place.node == ROOT else pose.rotation.out(place_twist(tree, place, moving, q, v).velocity)
 
 
 def strut_energy(struts: Sequence[StrutForce]) -> Scalar:

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from pliant.beams.axis import AxisFields
-from pliant.dynamics.algebra import Vec
+from pliant.dynamics.algebra import Vec, is_zero
 from pliant.dynamics.body import Body, Shape
 from pliant.dynamics.library import STILL, Integrated, Station, integrated
 from pliant.errors import ModelError
@@ -183,7 +183,7 @@ def build_tree(system: System, known: dict[int, Integrated] | None = None, frame
         if motor.is_elastic and own in system.links[carrier].prescribed:
             rule = "must be left out on a coordinate whose motion is prescribed, which says nothing of a rotor that moves by itself"
             raise ModelError.of(f"motor {drive.name!r}", "gear_stiffness", rule, motor.gear_stiffness)
-        if not _is_nothing(motor.inertia) and not motor.is_elastic:  # a rotor behind an elastic gear moves by itself
+        if not is_zero(motor.inertia) and not motor.is_elastic:  # a rotor behind an elastic gear moves by itself
             rotors[number] = rotors.get(number, 0.0) + motor.ratio * motor.ratio * motor.inertia
     tree = Tree(tuple(nodes), tuple(system.gravity), tuple(positions), tuple(rates), tuple(start),  # type: ignore[arg-type]
                 tuple(start_rates), counted, bodies, {}, tuple(system.cut_joints.values()), rotors,
@@ -240,10 +240,6 @@ def _gauges(system: System, bodies: dict[str, Integrated]) -> dict[str, tuple[fl
             y, z = (out, 0.0) if axis == 1 else (0.0, out)
             found[name] = bodies[gauge.at.body].strain_weights(station, y, z)
     return found
-
-
-def _is_nothing(x: Any) -> bool:
-    return isinstance(x, (int, float)) and x == 0.0
 
 
 def _place(node: int, body: Integrated | None, frame: Frame) -> Place:

@@ -94,6 +94,9 @@ class Joint:
     def __post_init__(self) -> None:
         if hasattr(self, "axis"):
             object.__setattr__(self, "axis", check.axis(self.part, "axis", self.axis))
+        if hasattr(self, "orientation"):
+            turn = check.numbers(self.part, "orientation", self.orientation, 4)
+            object.__setattr__(self, "orientation", check.unit(self.part, "orientation", turn, "quaternion"))
         for field, unit in {**self.STARTS, **self.START_RATES}.items():
             value, usual = getattr(self, field), getattr(type(self), field)
             if isinstance(usual, tuple):
@@ -292,10 +295,6 @@ class Spherical(Joint):
     orientation: Numbers = (1.0, 0.0, 0.0, 0.0)  # (w, x, y, z)
     angular_velocity: Numbers = (0.0, 0.0, 0.0)  # rad/s, body axes
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "orientation", _unit_quaternion(self.part, self.orientation))
-        super().__post_init__()
-
     @property
     def motions(self) -> tuple[Motion, ...]:
         return (Motion(BALL, "rotation"),)
@@ -342,10 +341,6 @@ class Free(Joint):
     velocity: Numbers = (0.0, 0.0, 0.0)  # m/s
     angular_velocity: Numbers = (0.0, 0.0, 0.0)  # rad/s, body axes
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "orientation", _unit_quaternion(self.part, self.orientation))
-        super().__post_init__()
-
     @property
     def motions(self) -> tuple[Motion, ...]:
         slides = tuple(Motion(TRANSLATION, name, check.AXES[name]) for name in ("x", "y", "z"))
@@ -357,7 +352,3 @@ class Free(Joint):
 
 
 JOINTS: tuple[type[Joint], ...] = (Weld, Revolute, Prismatic, Cylindrical, Universal, Spherical, Planar, Free)
-
-
-def _unit_quaternion(part: str, value: Any) -> tuple[float, ...]:
-    return check.unit(part, "orientation", check.numbers(part, "orientation", value, 4), "quaternion")

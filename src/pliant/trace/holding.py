@@ -18,7 +18,7 @@ from functools import cached_property
 import casadi as ca
 
 from pliant.codegen.tracer import Scalar, Tracer
-from pliant.dynamics.algebra import factorise, is_zero, substitute, total
+from pliant.dynamics.algebra import factorise, inner, is_zero, substitute, total
 from pliant.scalar import absolute, maximum, sqrt, where
 
 # While a contact or a joint sticks, its remaining slip decays with this time constant, s: much faster than any motion of a
@@ -303,7 +303,7 @@ def _of_rates(rows: Sequence[Mapping[int, Scalar]], forces: Sequence[Mapping[int
 
     def of(asked: Sequence[Scalar]) -> list[Scalar]:
         heard = [total(row[k] * a for row, a in zip(rows, asked, strict=True) if k in row) for k in rates]
-        z = substitute(factors, [_dot(own, heard) for own in triangle])
+        z = substitute(factors, [inner(own, heard) for own in triangle])
         x: dict[int, list[Scalar]] = {}
         for own, size in zip(basis, z, strict=True):
             for j, q in own.items():
@@ -338,13 +338,9 @@ def _orthogonal(columns: Sequence[Mapping[int, Scalar]]) -> tuple[list[dict[int,
 
 def _congruent(triangle: Sequence[Sequence[Scalar]], squares: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
     """T S T^T."""
-    half = [[_dot(own, row) for own in triangle] for row in squares]
+    half = [[inner(own, row) for own in triangle] for row in squares]
     count = range(len(squares))
-    return [[_dot(triangle[i], [row[j] for row in half]) for j in count] for i in count]
-
-
-def _dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
-    return total(x * y for x, y in zip(a, b, strict=True) if not is_zero(x) and not is_zero(y))
+    return [[inner(triangle[i], [row[j] for row in half]) for j in count] for i in count]
 
 
 def _squares(rows: Sequence[Mapping[int, Scalar]], columns: Sequence[int]) -> list[list[Scalar]]:
