@@ -20,7 +20,7 @@ from pliant.gallery.slider_crank.system import driven_crank
 from pliant.integrate.methods.method import METHODS
 from pliant.integrate.time_pieces import time_pieces
 from pliant.run import accounts
-from pliant.run.inertia import Resistance, judged_rates
+from pliant.run.inertia import InertiaCheck, judged_rates
 from pliant.trace import timed
 
 METHOD = pl.Tsit5(rtol=1e-6, atol=1e-9)  # its loop is compiled soonest
@@ -65,7 +65,7 @@ def test_the_judged_mass_matrix_is_that_of_kinetic_energies() -> None:
     mass = np.diag(entries[:count])
     mass[first, second] = mass[second, first] = entries[count:]
     rates = np.random.default_rng(1).normal(size=(5, count))
-    energies = Resistance(compiled, traced.layout.observed["kinetic"].start)._quadratic(0.3, state, p, rates)
+    energies = InertiaCheck(compiled, traced.layout.observed["kinetic"].start)._quadratic(0.3, state, p, rates)
     assert traced.tree.prescribed and count > 2
     np.testing.assert_allclose(np.einsum("ri,ij,rj->r", rates, mass, rates), energies, rtol=1e-9)
 

@@ -185,7 +185,7 @@ def equilibrium(
     from pliant.analysis.balance import Balance
     from pliant.analysis.implicit_equations import ImplicitEquations
     from pliant.analysis.rest import find_rest
-    from pliant.analysis.unheld import refuse_what_nothing_holds
+    from pliant.analysis.unheld import refuse_underconstrained
 
     t = check.number("equilibrium", "t", t, "s")
     system = mechanism_of(system, "equilibrium")
@@ -199,7 +199,7 @@ def equilibrium(
     balance = Balance(still, t, {**turning, **dict.fromkeys(held, 0.0)})
     _refuse_moving_loops(balance, turning)
     rest = find_rest(balance, still.start_q)
-    rubbed = refuse_what_nothing_holds(balance, rest)
+    rubbed = refuse_underconstrained(balance, rest)
     if not rest.found:
         raise SolveError(
             f"equilibrium: system {system.name!r}: {rest.way}; Newton's method, load steps and arc length all failed. Start nearer "

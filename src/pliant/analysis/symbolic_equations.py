@@ -32,7 +32,7 @@ from pliant.model.signal import Signal
 from pliant.model.system import System
 from pliant.results.table import AXES, OBSERVED, QUATERNION
 from pliant.trace.closures import Closures
-from pliant.trace.holding import Settled, settle
+from pliant.trace.holding import FrictionSolution, solve_friction
 from pliant.trace.joint_friction import NO_FRICTION, observed_friction
 from pliant.trace.lowered_system import LoweredSystem
 from pliant.trace.lowering import numbered
@@ -147,14 +147,14 @@ class SymbolicEquations(Trace):
         residual = [f - tau - effort for f, tau, effort in zip(asked, self.applied.tau, along, strict=True)]
         self.residual = self._with_friction(residual)
 
-    def _joint_friction(self) -> Settled:
+    def _joint_friction(self) -> FrictionSolution:
         """Friction inside joints, from the reactions at these accelerations; joints that stick are left without."""
         if not self.rubbing:
             return NO_FRICTION
-        rubbers = self._rubbers(self.rubbing, _Motion(self.a), self.applied.outer, self.closures)  # type: ignore[arg-type]
+        frictional = self._friction_joints(self.rubbing, _Motion(self.a), self.applied.outer, self.closures)  # type: ignore[arg-type]
         held = self.held_column.numel()  # the forces of sticking contacts stay unknown
-        rubbers = [replace(rubber, unknowns=[k - held for k in rubber.unknowns]) for rubber in rubbers]
-        return settle(self.tracer, self.unknown_column[held:], [], rubbers, self.t_column, [])
+        frictional = [replace(joint, unknowns=[k - held for k in joint.unknowns]) for joint in frictional]
+        return solve_friction(self.tracer, self.unknown_column[held:], [], frictional, self.t_column, [])
 
     def _with_friction(self, scalars: Sequence[Scalar]) -> list[Scalar]:
         """The scalars with the friction of joints in place of its symbols."""

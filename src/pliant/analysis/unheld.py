@@ -22,7 +22,7 @@ SAME = 1e-7  # fraction of a coordinate's own stiffness times ASIDE: a smaller c
 SLIPS = 1e-6  # fraction of ASIDE: with more slip than this at a contact, its friction holds the motion
 
 
-def refuse_what_nothing_holds(balance: Balance, rest: Rest) -> list[str]:
+def refuse_underconstrained(balance: Balance, rest: Rest) -> list[str]:
     """Names of coordinates that only friction holds; coordinates that nothing holds raise an error.
 
     A direction counts only if it is loose both at the point and nearby: at a buckling point it is loose only at the point itself.

@@ -108,12 +108,12 @@ def rows(
     count = len(tree.rates)
     xi, shift = calculus.symbols("xi", count + 1)
     rate, speeds = calculus.symbols("xi_rate", count + 1)
-    late = shift[count]  # c'' needs a motion to second order in it only
-    moved = [[None if m is None else m[0] + late * (m[1] + 0.5 * m[2] * late) for m in motions] for motions in prescribed]
+    dt = shift[count]  # c'' needs a motion to second order in it only
+    moved = [[None if m is None else m[0] + dt * (m[1] + 0.5 * m[2] * dt) for m in motions] for motions in prescribed]
     there = retract(tree, q, shift)
 
     def given(closure: FormulaClosure) -> Scalar:
-        return formula(closure, there, speeds[:count], late)
+        return formula(closure, there, speeds[:count], dt)
 
     changing = residuals(tree, closures, there, moved, given)
     entries = [c for _, _, _, c in changing]

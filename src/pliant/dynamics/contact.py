@@ -134,9 +134,9 @@ def contact_force(
     else:
         raw = law.force(depth, kinematics.closing, where(entry < 0.0, maximum(kinematics.closing, -entry), entry))
         force = where(on, raw if law.pulls else maximum(raw, 0.0), 0.0)
-    held_back = law.stored(depth)  # a law without a potential has no elastic part: all its work goes into the ledger
-    elastic = 0.0 if is_zero(held_back) else where(on, law.elastic(depth), 0.0)
-    stored = where(on, held_back, 0.0)
+    stored_energy = law.stored(depth)  # a law without a potential has no elastic part: all its work goes into the ledger
+    elastic = 0.0 if is_zero(stored_energy) else where(on, law.elastic(depth), 0.0)
+    stored = where(on, stored_energy, 0.0)
     if friction is None or not kinematics.slip:
         return ContactForce(kinematics, raw, force, elastic, stored, (0.0,) * len(kinematics.slip))
     pressing = kinematics.acting(maximum(force, 0.0) if law.pulls else force)

@@ -15,7 +15,7 @@ from pliant.results.contacts import ContactRecord, ContactTable
 from pliant.results.ledger import GIVEN_SHARE, HELD
 from pliant.run.accounts import allowed_share, extremes_of
 from pliant.run.evidence import Evidence
-from pliant.run.inertia import Resistance
+from pliant.run.inertia import InertiaCheck
 from pliant.run.simulate import scales_at_start, weight_of
 from pliant.run.starts import lightened
 from pliant.run.validity import OF_COURSE, warnings_of
@@ -82,7 +82,7 @@ class MembersToJudge:
         )
         evidence = self._evidence(traced, course, rows.observed[member, there], np.array([member]))
         if not self.resisted[member] or lightened(traced.original):
-            evidence = replace(evidence, resistance=Resistance(compiled, traced.layout.observed["kinetic"].start))
+            evidence = replace(evidence, resistance=InertiaCheck(compiled, traced.layout.observed["kinetic"].start))
         return (*traced.warnings, *warnings_of(evidence))
 
     def _evidence(self, traced: TracedSystem, course: Course, observed: Floats, members: Ints) -> Evidence:
@@ -103,7 +103,7 @@ class MembersToJudge:
             resistance=_Resisted(),
             blind=np.zeros(len(traced.events), dtype=np.int64),
             steps=int(self.sums.steps[members].max()),
-            gone_on=None,
+            continued_from=None,
         )
 
     # ---- members about which there is nothing to say

@@ -35,7 +35,7 @@ def deep_start(evidence: Evidence) -> Iterator[str]:
     """Warn of a contact with unexplained stored energy at the start; if an earlier run left it closed, that run explains it."""
     if not evidence.traced.pairs:
         return
-    continued = {} if evidence.gone_on is None else evidence.gone_on.closed
+    continued = {} if evidence.continued_from is None else evidence.continued_from.closed
     columns = evidence.traced.layout.observed
     gaps, weight = evidence.observed[0, columns["gap"]], evidence.weight
     for slots, gap in zip(evidence.traced.pairs, gaps.tolist(), strict=True):

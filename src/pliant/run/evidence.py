@@ -28,7 +28,7 @@ JUDGED = ("q", "v", "orientation", "reaction_force")  # quantities whose course 
 
 
 class Resists(Protocol):
-    """Says which motions have no inertia: see `run.inertia.Resistance`."""
+    """Says which motions have no inertia: see `run.inertia.InertiaCheck`."""
 
     def unresisted(self, t: float, y: Floats, p: Floats) -> str | None: ...
     def left(self, t: float, y: Floats, before: Floats, p: Floats) -> tuple[float, str]: ...
@@ -111,7 +111,7 @@ class Evidence(Rows):
     resistance: Resists
     blind: Ints  # by event: number of steps in which it could not be evaluated
     steps: int
-    gone_on: FinalState | None  # the state from which the run continued, if it did
+    continued_from: FinalState | None  # the state from which the run continued, if it did
     impacts: tuple[int, float, float, int] = (0, 0.0, 1.0, 0)  # of impulsive contacts: see `stepper.Impacts`
 
     @cached_property

@@ -30,7 +30,7 @@ CHUNK = 64  # states evaluated at once
 FAST = 1e8  # size of the trial rates when prescribed motions or rotors have kinetic energy, which must not count
 
 
-class Resistance:
+class InertiaCheck:
     """Kinetic energies of one mechanism at states of its run."""
 
     def __init__(self, compiled: Compiled, kinetic: int) -> None:

@@ -93,7 +93,7 @@ UNUSUAL: tuple[Callable[[System], Iterable[str]], ...] = (moduli, densities, mas
 def idle_controllers(evidence: Evidence) -> Iterator[str]:
     """Warn of a sampled controller that runs only once, or whose outputs never act, in a whole run."""
     start, end = (float(evidence.course.times[k]) for k in (0, -1))
-    if evidence.gone_on is not None or end <= start:
+    if evidence.continued_from is not None or end <= start:
         return
     for own in evidence.traced.system.controllers.values():
         if own.delay >= end - start:

@@ -33,7 +33,7 @@ from pliant.results.timings import STAGES
 from pliant.run.accounts import extremes_of, observed_along, with_loads
 from pliant.run.contact_phases import Contacts, observed_of, phases_of
 from pliant.run.given_inputs import with_inputs
-from pliant.run.inertia import HARDLY, Resistance
+from pliant.run.inertia import HARDLY, InertiaCheck
 from pliant.run.mechanism import AnySystem
 from pliant.run.observed import component_name, values_of
 from pliant.run.pace import held_by_stability
@@ -369,7 +369,7 @@ class Run:
             max_seconds=max_seconds,
         )
         self.contacts = Contacts(self.traced, self.stepper)
-        self.gone_on = state
+        self.continued_from = state
         self.columns = self.traced.layout.observed
         self.outcome: Outcome | None = None
         self.provenance: Provenance | None = None  # once it has ended
@@ -383,7 +383,7 @@ class Run:
         if not isinstance(times, str):
             check_rows(times.size, width if self.sink is None else self.sink.width, f"{times.size} times")
         first = self.traced.parameters(t_start, self.stops[1])
-        self.resistance = Resistance(compiled, self.columns["kinetic"].start)
+        self.resistance = InertiaCheck(compiled, self.columns["kinetic"].start)
         check_start(compiled, self.resistance, t_start, self.y0, first)
         self.resumed = frozenset[str]() if state is None else frozenset(state.closed)  # contacts that continue
         self.set_out(t_start, first, times, tape)
@@ -407,9 +407,9 @@ class Run:
         self.stepper.start(t_start, self.y0, p, save=save, n_changing=self.traced.layout.n_changing, tape=tape)
         if self.sink is not None and not isinstance(times, np.ndarray):
             self.stepper.stream(self.sink, times)
-        if self.gone_on is not None:
-            self.contacts.resume(self.gone_on)
-            for number, direction in self.gone_on.hits:
+        if self.continued_from is not None:
+            self.contacts.resume(self.continued_from)
+            for number, direction in self.continued_from.hits:
                 self.stepper.settle(number, direction)
 
     def _lost_inertia(self) -> str:
@@ -669,7 +669,7 @@ class Run:
             blind=self.stepper.blind,
             impacts=self.stepper.impacts,
             steps=self.stepper.statistics.accepted,
-            gone_on=self.gone_on,
+            continued_from=self.continued_from,
         )
 
     def _events(self) -> list[EventRecord]:

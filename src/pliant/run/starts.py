@@ -21,7 +21,7 @@ from pliant.model.strut import Strut
 from pliant.model.system import System
 from pliant.results.result import Result
 from pliant.results.state import FinalState, HasState
-from pliant.run.inertia import ALL_JUDGED, Resistance
+from pliant.run.inertia import ALL_JUDGED, InertiaCheck
 
 if TYPE_CHECKING:
     from pliant.integrate.member_runs import StartRules
@@ -69,7 +69,7 @@ def start_at(compiled: Compiled, t: float, y: Floats) -> FinalState:
     return FinalState(t, y, {}, traced.labels_of_y, traced.t_start, t)
 
 
-def check_start(compiled: Compiled, resistance: Resistance, t: float, y: Floats, p: Floats) -> None:
+def check_start(compiled: Compiled, resistance: InertiaCheck, t: float, y: Floats, p: Floats) -> None:
     """Refuse a start at which accelerations do not exist or are only round-off."""
     traced = compiled.traced
     gaps = compiled.observe(t, y, p)[traced.layout.observed["gap"]]

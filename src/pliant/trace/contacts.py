@@ -24,7 +24,7 @@ from pliant.integrate.memory.run_record import SPENT, UNDAMPED
 from pliant.model.coordinate_pair import Pair
 from pliant.model.normal_law import CustomNormal
 from pliant.scalar import where
-from pliant.trace.holding import STICK_TIME, Holder
+from pliant.trace.holding import STICK_TIME, StickingContact
 from pliant.trace.layout import OPEN
 
 PARAMETERS = len(OPEN)  # entries of p for each pair
@@ -144,7 +144,7 @@ def speeds_apart(contacts: Sequence[ContactForce]) -> list[Scalar]:
     return [x for kinematics in struck for x in (-kinematics.closing, *kinematics.slip)]
 
 
-def holders(contacts: Sequence[ContactForce], p: Sequence[Scalar]) -> list[Holder]:
+def holders(contacts: Sequence[ContactForce], p: Sequence[Scalar]) -> list[StickingContact]:
     """Contacts that can stick, then impulsive contacts, which may rest, with their unknowns; p: entries of the contacts."""
     sticking, resting, first = [], [], 0
     for k, contact in enumerate(contacts):
@@ -153,11 +153,11 @@ def holders(contacts: Sequence[ContactForce], p: Sequence[Scalar]) -> list[Holde
             assert contact.grip is not None
             count = len(kinematics.slip)
             unknowns = range(first, first + count)
-            sticking.append(Holder(unknowns, kinematics.slip, contact.grip.sticks, contact.strength, rigid=rigid))
+            sticking.append(StickingContact(unknowns, kinematics.slip, contact.grip.sticks, contact.strength, rigid=rigid))
             first += count
         if rigid:
             closed, gap = p[PARAMETERS * k : PARAMETERS * k + 2]
             apart = (kinematics.gap - gap) / STICK_TIME - kinematics.closing
-            resting.append(Holder([first], (-kinematics.closing,), closed, 0.0, rigid=True, extra=(apart / STICK_TIME,)))
+            resting.append(StickingContact([first], (-kinematics.closing,), closed, 0.0, rigid=True, extra=(apart / STICK_TIME,)))
             first += 1
     return sticking + resting

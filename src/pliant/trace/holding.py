@@ -37,7 +37,7 @@ HOLD_CREEP = 3e-3
 JOINT_HOLD = 30.0
 # Fraction of the required acceleration: a joint whose full strength gives less than this cannot hold, and its sticking condition is
 # dropped. At a dead centre, for example, a joint's friction has no effect on its own slip.
-HARDLY = 1e-6
+MIN_AUTHORITY = 1e-6
 UNHELD = 1e-3  # of the required acceleration: a joint counts as held when it misses by less than this
 AT_REST = 1e-9  # m/s^2: added to that bound
 SMALLEST_FORCE = 1e-30  # N: replaces a strength of zero
@@ -48,7 +48,7 @@ HARDLY_LOADED = 1e-3  # of all loads: a smaller one, as where it reverses, is no
 
 
 @dataclass(frozen=True)
-class Holder:
+class StickingContact:
     """One contact or joint that can stick: the indices of its forces among the unknowns, its slip and whether it sticks."""
 
     unknowns: Sequence[int]
@@ -65,7 +65,7 @@ class Holder:
 
 
 @dataclass(frozen=True)
-class Rubber:
+class FrictionJoint:
     """One joint with friction: friction = size(N) along `direction`, over the unknowns; N = preload + sum |P|."""
 
     unknowns: Sequence[int]
@@ -77,41 +77,46 @@ class Rubber:
 
 
 @dataclass(frozen=True)
-class Settled:
+class FrictionSolution:
     """All unknown forces, the normal load of every joint, and how far the loads are from having no or several solutions."""
 
     forces: list[Scalar]
     loads: list[Scalar]
-    surety: Scalar  # 1 minus the factor by which friction feeds back on itself: where positive, the joints' loads are unique
+    uniqueness_margin: Scalar  # 1 minus the factor by which friction feeds back on itself: positive where loads are unique
     held: list[list[Scalar]]  # of every holder
     # Of every holder: the acceleration, m/s^2, that its own friction must supply, and whether it can
     asked: list[list[Scalar]]
     reached: list[Scalar]
 
 
-def settle(
-    tracer: Tracer, column: ca.SX, holders: Sequence[Holder], rubbers: Sequence[Rubber], state: ca.SX, rates: Sequence[Scalar]
-) -> Settled:
+def solve_friction(
+    tracer: Tracer,
+    column: ca.SX,
+    holders: Sequence[StickingContact],
+    frictional: Sequence[FrictionJoint],
+    state: ca.SX,
+    rates: Sequence[Scalar],
+) -> FrictionSolution:
     """Solve for all unknown friction; `column` holds its symbols, and state and rates include time."""
     slips = [s for holder in holders for s in holder.slip]
-    parts = [p for rubber in rubbers for part in rubber.pressing for p in part]
+    parts = [p for joint in frictional for part in joint.pressing for p in part]
     none, n = tracer.column([0.0] * column.numel()), len(slips)
     own = [k for holder in holders for k in holder.unknowns]
     # columns: x of sticking contacts and joints, then phi of joints with friction
     free = tracer.substitute(tracer.directional(slips, state, tracer.column(rates)), column, none) if slips else []
     response = Response.of(tracer, slips, state, rates, column, own)
-    sliding = [response.slips({k: d for k, d in zip(r.unknowns, r.direction, strict=True)}) for r in rubbers]
-    base, columns, beside = _affine(tracer, parts, column, own, rubbers)
+    sliding = [response.slips({k: d for k, d in zip(r.unknowns, r.direction, strict=True)}) for r in frictional]
+    base, columns, beside = _affine(tracer, parts, column, own, frictional)
     extra = [x for holder in holders for x in holder.extra or (0.0,) * len(holder.slip)]
     asked = [-s / STICK_TIME - more - b for s, more, b in zip(slips, extra, free, strict=True)]
     rights = [asked, *([-x for x in rubbed] for rubbed in sliding)]
-    holders = _strong(holders, rubbers, base)
+    holders = _strong(holders, frictional, base)
     shared = _shared(response, holders, rights) if n else [[] for _ in rights]
     base = [p + total(columns[k][j] * shared[0][j] for j in range(n)) for k, p in enumerate(base)]
-    reach = [[beside[k][e] + total(columns[k][j] * shared[1 + e][j] for j in range(n)) for e in range(len(rubbers))]
+    reach = [[beside[k][e] + total(columns[k][j] * shared[1 + e][j] for j in range(n)) for e in range(len(frictional))]
              for k in range(len(base))]  # fmt: skip
-    loads, surety = _loads(tracer, rubbers, base, reach)
-    sizes = [rubber.size(load) for rubber, load in zip(rubbers, loads, strict=True)]
+    loads, uniqueness_margin = _loads(tracer, frictional, base, reach)
+    sizes = [joint.size(load) for joint, load in zip(frictional, loads, strict=True)]
     held = [total([shared[0][j], *(shared[1 + e][j] * size for e, size in enumerate(sizes))]) for j in range(n)]
     wanted = [a - total(sliding[e][i] * size for e, size in enumerate(sizes)) for i, a in enumerate(asked)]
     sticks = [holder.sticks for holder in holders for _ in holder.slip]
@@ -119,12 +124,12 @@ def settle(
     left = [w - given for w, given in zip(wanted, response.slips(dict(zip(own, active, strict=True))), strict=True)]
     own_share = [gap + response.diagonal[i] * held[i] for i, gap in enumerate(left)]
     reached = [where(absolute(gap) > UNHELD * absolute(w) + AT_REST, 0.0, 1.0) for gap, w in zip(left, wanted, strict=True)]
-    forces = _collected(column.numel(), holders, rubbers, held, sizes)
-    return Settled(forces, loads, surety, _by_holder(holders, held), _by_holder(holders, own_share),
+    forces = _collected(column.numel(), holders, frictional, held, sizes)
+    return FrictionSolution(forces, loads, uniqueness_margin, _by_holder(holders, held), _by_holder(holders, own_share),
                    [_all(part) for part in _by_holder(holders, reached)])  # fmt: skip
 
 
-def _by_holder(holders: Sequence[Holder], values: Sequence[Scalar]) -> list[list[Scalar]]:
+def _by_holder(holders: Sequence[StickingContact], values: Sequence[Scalar]) -> list[list[Scalar]]:
     rest = iter(values)
     return [[next(rest) for _ in holder.slip] for holder in holders]
 
@@ -137,12 +142,12 @@ def _all(truths: Sequence[Scalar]) -> Scalar:
 
 
 def _collected(
-    count: int, holders: Sequence[Holder], rubbers: Sequence[Rubber], held: list[Scalar], sizes: list[Scalar]
+    count: int, holders: Sequence[StickingContact], frictional: Sequence[FrictionJoint], held: list[Scalar], sizes: list[Scalar]
 ) -> list[Scalar]:
     """Values of all unknowns: slip friction, or the holding force where it sticks."""
     forces: list[Scalar] = [0.0] * count
-    for rubber, size in zip(rubbers, sizes, strict=True):
-        for k, d in zip(rubber.unknowns, rubber.direction, strict=True):
+    for joint, size in zip(frictional, sizes, strict=True):
+        for k, d in zip(joint.unknowns, joint.direction, strict=True):
             forces[k] = size * d
     for holder, own in zip(holders, _by_holder(holders, held), strict=True):
         for k, h in zip(holder.unknowns, own, strict=True):
@@ -150,28 +155,30 @@ def _collected(
     return forces
 
 
-def _strong(holders: Sequence[Holder], rubbers: Sequence[Rubber], pressing: Sequence[Scalar]) -> list[Holder]:
+def _strong(
+    holders: Sequence[StickingContact], frictional: Sequence[FrictionJoint], pressing: Sequence[Scalar]
+) -> list[StickingContact]:
     """Holders with joint strengths for loads without friction: these decide only how holders of the same motion share the force."""
-    places = _places(rubbers)
+    places = _places(frictional)
     strong = []
     for holder in holders:
         if holder.joint is None:
             strong.append(holder)
             continue
         load = total(_magnitude([pressing[k] for k in part]) for part in places[holder.joint])
-        strong.append(replace(holder, strength=holder.strength * (rubbers[holder.joint].preload + load)))
+        strong.append(replace(holder, strength=holder.strength * (frictional[holder.joint].preload + load)))
     return strong
 
 
 def _affine(
-    tracer: Tracer, entries: Sequence[Scalar], column: ca.SX, own: Sequence[int], rubbers: Sequence[Rubber]
+    tracer: Tracer, entries: Sequence[Scalar], column: ca.SX, own: Sequence[int], frictional: Sequence[FrictionJoint]
 ) -> tuple[list[Scalar], list[list[Scalar]], list[list[Scalar]]]:
     """For entries that are affine in the unknowns: their values at zero unknowns, their slopes by x, and by phi."""
     if not entries:
         return [], [], []
     none = tracer.column([0.0] * column.numel())
     slopes = [tracer.substitute(row, column, none) for row in tracer.jacobian(entries, column)]
-    by_size = [[total(row[k] * d for k, d in zip(r.unknowns, r.direction, strict=True)) for r in rubbers] for row in slopes]
+    by_size = [[total(row[k] * d for k, d in zip(r.unknowns, r.direction, strict=True)) for r in frictional] for row in slopes]
     return tracer.substitute(entries, column, none), [[row[k] for k in own] for row in slopes], by_size
 
 
@@ -228,7 +235,7 @@ def _product(a: Mapping[int, Scalar], b: Mapping[int, Scalar]) -> Scalar:
     return total(x * b[k] for k, x in a.items() if k in b)
 
 
-def _shared(response: Response, holders: Sequence[Holder], rights: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
+def _shared(response: Response, holders: Sequence[StickingContact], rights: Sequence[Sequence[Scalar]]) -> list[list[Scalar]]:
     """For each right-hand side h = W x, W^2 = strength times the total strength; x minimises |D W x - asked|^2 + eps^2 |x|^2.
 
     The solution is unique however many hold the same motion. It is refined once with its residual: iterated Tikhonov regularisation
@@ -248,7 +255,7 @@ def _shared(response: Response, holders: Sequence[Holder], rights: Sequence[Sequ
     forces = [{k: weights[j] * x for k, x in gives[j].items()} for j in count]
     diagonal = [_product(rows[i], forces[i]) for i in count]
     # |a| without its corner, where steps with derivatives would be cut for nothing: this bound hardly ever decides
-    least = [maximum(HARDLY * sqrt(a * a + SMALLEST_FORCE**2), SMALLEST_FORCE**2) for a in rights[0]]
+    least = [maximum(MIN_AUTHORITY * sqrt(a * a + SMALLEST_FORCE**2), SMALLEST_FORCE**2) for a in rights[0]]
     scales = [JOINT_HOLD / maximum(absolute(diagonal[i]), least[i]) if scaled[i] else _heard(diagonal[i], any(scaled))
               for i in count]  # fmt: skip
     rows = [{k: x * scales[i] for k, x in row.items()} for i, row in enumerate(rows)]
@@ -360,7 +367,7 @@ def _heard(reach: Scalar, beside_joints: bool) -> Scalar:
 
 
 def _loads(
-    tracer: Tracer, rubbers: Sequence[Rubber], base: Sequence[Scalar], reach: Sequence[Sequence[Scalar]]
+    tracer: Tracer, frictional: Sequence[FrictionJoint], base: Sequence[Scalar], reach: Sequence[Sequence[Scalar]]
 ) -> tuple[list[Scalar], Scalar]:
     """N of all joints from N_i = preload_i + sum |base + reach phi(N)|, and the margin of uniqueness.
 
@@ -368,33 +375,33 @@ def _loads(
     |d N_i / d N_j| has a spectral radius below one, the solution is unique and is found; otherwise there may be none or several
     (self-locking, Painleve's paradox).
     """
-    if not rubbers:
+    if not frictional:
         return [], 1.0
-    count, places = range(len(rubbers)), _places(rubbers)
+    count, places = range(len(frictional)), _places(frictional)
     loads = [r.preload + total(_magnitude([base[k] for k in part]) for part in own)
-             for r, own in zip(rubbers, places, strict=True)]  # fmt: skip
+             for r, own in zip(frictional, places, strict=True)]  # fmt: skip
     for _ in range(NEWTON_STEPS):
-        sizes, slopes = _sizes(tracer, rubbers, loads)
+        sizes, slopes = _sizes(tracer, frictional, loads)
         missed, matrix = [], []
         for i in count:
             pressed, along = _pressed(places[i], base, reach, sizes, slopes)
-            missed.append(rubbers[i].preload + pressed - loads[i])
+            missed.append(frictional[i].preload + pressed - loads[i])
             matrix.append([(1.0 if i == j else 0.0) - along[j] for j in count])
         loads = [load + step for load, step in zip(loads, _eliminated(matrix, missed), strict=True)]
-    sizes, slopes = _sizes(tracer, rubbers, loads)
-    missed = [rubbers[i].preload + _pressed(places[i], base, reach, sizes, slopes)[0] - loads[i] for i in count]
+    sizes, slopes = _sizes(tracer, frictional, loads)
+    missed = [frictional[i].preload + _pressed(places[i], base, reach, sizes, slopes)[0] - loads[i] for i in count]
     least = maximum(HARDLY_LOADED * total(absolute(load) for load in loads), SMALLEST_FORCE)
     off = total(absolute(x) / maximum(absolute(load), least) for x, load in zip(missed, loads, strict=True))
     feedback = [[_bound(part, reach, slopes, j) for j in count] for part in places]
     return loads, where(off > UNSOLVED, -1.0, 1.0 - _spectral_bound(feedback))
 
 
-def _places(rubbers: Sequence[Rubber]) -> list[list[range]]:
+def _places(frictional: Sequence[FrictionJoint]) -> list[list[range]]:
     """For every joint, the index ranges of the parts of its P."""
     places, first = [], 0
-    for rubber in rubbers:
+    for joint in frictional:
         own = []
-        for part in rubber.pressing:
+        for part in joint.pressing:
             own.append(range(first, first + len(part)))
             first += len(part)
         places.append(own)
@@ -408,15 +415,15 @@ def _magnitude(vector: Sequence[Scalar]) -> Scalar:
     return sqrt(total(x * x for x in vector) + SMALLEST_FORCE**2)
 
 
-def _sizes(tracer: Tracer, rubbers: Sequence[Rubber], loads: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
+def _sizes(tracer: Tracer, frictional: Sequence[FrictionJoint], loads: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
     """phi(N) and dphi/dN."""
-    sizes, slopes = [rubber.size(load) for rubber, load in zip(rubbers, loads, strict=True)], []
-    for rubber, load in zip(rubbers, loads, strict=True):
-        if rubber.proportional:
+    sizes, slopes = [joint.size(load) for joint, load in zip(frictional, loads, strict=True)], []
+    for joint, load in zip(frictional, loads, strict=True):
+        if joint.proportional:
             slopes.append(1.0)
             continue
         column, (normal,) = tracer.symbols("normal", 1)
-        slope = tracer.directional([rubber.size(normal)], column, ca.SX(1.0))
+        slope = tracer.directional([joint.size(normal)], column, ca.SX(1.0))
         slopes += tracer.substitute(slope, column, tracer.column([load]))
     return sizes, slopes
 

@@ -21,7 +21,7 @@ from pliant.model.joint_friction import JointFriction
 from pliant.model.system import System
 from pliant.scalar import maximum, where
 from pliant.trace.events import Event, Watched
-from pliant.trace.holding import Holder, Rubber, Settled, margin
+from pliant.trace.holding import FrictionJoint, FrictionSolution, StickingContact, margin
 
 JOINT_GRIPS = "joint grips"  # of p
 # Entries of p of a joint that can stick: its mode (sticks, yields, slides), and the direction of its friction while it yields, or
@@ -93,15 +93,15 @@ class Rubbing:
         """The factor of the direction, for a normal load."""
         return self.law.force(self.joint.speed, normal) if isinstance(self.law, CustomFriction) else normal
 
-    def rubber(self, reaction: Wrench, bodies: Sequence[Pose]) -> Rubber:
+    def friction_joint(self, reaction: Wrench, bodies: Sequence[Pose]) -> FrictionJoint:
         friction, proportional = self.joint.friction, not isinstance(self.law, CustomFriction)
         parts = pressing(self.joint, reaction, bodies) if friction.pressed else ()
-        return Rubber(self.unknowns, self.direction, self.size, proportional, friction.preload, parts)
+        return FrictionJoint(self.unknowns, self.direction, self.size, proportional, friction.preload, parts)
 
-    def holder(self, number: int) -> Holder:
+    def holder(self, number: int) -> StickingContact:
         """number: the index of this joint among those with friction."""
         assert self.grip is not None
-        return Holder(self.unknowns, self.joint.slip, self.grip.sticks, self.law.stiction(1.0), number)  # type: ignore[union-attr]
+        return StickingContact(self.unknowns, self.joint.slip, self.grip.sticks, self.law.stiction(1.0), number)  # type: ignore[union-attr]
 
 
 def is_exact(joint: RubbingJoint) -> bool:
@@ -199,7 +199,7 @@ def reactions_of(
 # ---- events
 
 
-def joint_events(rubbing: Sequence[Rubbing], settled: Settled, margins: Sequence[Scalar]) -> list[Watched]:
+def joint_events(rubbing: Sequence[Rubbing], settled: FrictionSolution, margins: Sequence[Scalar]) -> list[Watched]:
     """Events at corners of laws, at rest and its end for laws that can stick, and where loads reverse or are no longer unique."""
     events: list[Watched] = []
     left = iter(margins)
@@ -216,14 +216,14 @@ def joint_events(rubbing: Sequence[Rubbing], settled: Settled, margins: Sequence
         for k, g in enumerate(_grip_functions(own, next(left), next(asked))):
             events.append((Event(f"{label} {names[k]}", 0, kind=TURNS, holder=own.joint.label, reported=k < 2), g, False))
     if rubbing:
-        events.append((Event(_unsure(rubbing), -1, STOPS, side=1), settled.surety, False))
+        events.append((Event(_unsure(rubbing), -1, STOPS, side=1), settled.uniqueness_margin, False))
     return events
 
 
-def reversals(rubbing: Sequence[Rubbing], rubbers: Sequence[Rubber]) -> list[Watched]:
+def reversals(rubbing: Sequence[Rubbing], frictional: Sequence[FrictionJoint]) -> list[Watched]:
     """Events at the reversal of loads along one direction, whose magnitude has a corner at zero."""
     return [(Event(f"{own.joint.label} {REVERSES}", 0, kind=CUTS, reported=False), part[0], False)
-            for own, rubber in zip(rubbing, rubbers, strict=True) for part in rubber.pressing if len(part) == 1]  # fmt: skip
+            for own, joint in zip(rubbing, frictional, strict=True) for part in joint.pressing if len(part) == 1]  # fmt: skip
 
 
 def _unsure(rubbing: Sequence[Rubbing]) -> str:
@@ -248,7 +248,7 @@ def _grip_functions(own: Rubbing, left: Scalar, asked: Sequence[Scalar]) -> list
     return [joint.speed - grip.edge(band), grip.reserve(left, joint, band), joint.speed - REST_SHARE * band, *asked]
 
 
-def joint_margins(rubbing: Sequence[Rubbing], settled: Settled, first_holder: int) -> list[Scalar]:
+def joint_margins(rubbing: Sequence[Rubbing], settled: FrictionSolution, first_holder: int) -> list[Scalar]:
     """The remaining strength of every joint that can stick."""
     margins, number = [], first_holder
     for own, load in zip(rubbing, settled.loads, strict=True):
@@ -282,7 +282,7 @@ def joint_slots(
 # ---- results
 
 
-def observed_friction(rubbing: Sequence[Rubbing], settled: Settled) -> dict[str, list[Scalar]]:
+def observed_friction(rubbing: Sequence[Rubbing], settled: FrictionSolution) -> dict[str, list[Scalar]]:
     """Observed quantities of joint friction, by their names in the results' table."""
     return {
         "joint_friction": [lever * f for own in rubbing for lever, f in zip(own.joint.levers, own.force, strict=True)],
@@ -292,4 +292,4 @@ def observed_friction(rubbing: Sequence[Rubbing], settled: Settled) -> dict[str,
     }
 
 
-NO_FRICTION = Settled([], [], 1.0, [], [], [])
+NO_FRICTION = FrictionSolution([], [], 1.0, [], [], [])

@@ -72,7 +72,7 @@ from pliant.trace.contacts import (
 )
 from pliant.trace.events import Event, Watched, contact_events, cut_joint_events, model_events, pair_slots
 from pliant.trace.groups import TracedGroup, group_of
-from pliant.trace.holding import Holder, Rubber, Settled, margin, settle
+from pliant.trace.holding import FrictionJoint, FrictionSolution, StickingContact, margin, solve_friction
 from pliant.trace.inputs import TracedInputs
 from pliant.trace.joint_friction import (
     JOINT_GRIPS,
@@ -434,8 +434,8 @@ class Trace(Signals):
         return None if group is None else TracedGroup(group, *known, lambda vector: self._rates_of(vector, self.rates))
 
     def _solve_friction(self) -> None:
-        self.rubbers = self._rubbers(self.rubbing, self.forward, self.applied.outer, self.closures)
-        self.friction = self._hold(self.contacts, self.rubbing, self.rubbers, self.rates)
+        self.frictional = self._friction_joints(self.rubbing, self.forward, self.applied.outer, self.closures)
+        self.friction = self._hold(self.contacts, self.rubbing, self.frictional, self.rates)
 
     def _complete_columns(self) -> None:
         """Add works and impulses to y, and the flags of switches to p."""
@@ -453,7 +453,7 @@ class Trace(Signals):
         events += cut_joint_events(self.cut_joint_states, flags)
         events += self._switches.events()
         events += joint_events(rubbing, friction, joint_margins(rubbing, friction, len(self._holders(contacts))))
-        events += reversals(rubbing, self.rubbers)
+        events += reversals(rubbing, self.frictional)
         renewals, margins = self._renewals(contacts, self.rates), self._margins(contacts, friction)
         return events + contact_events(contacts, growing, renewals, margins, self.near)
 
@@ -623,9 +623,9 @@ class Trace(Signals):
         tree, q, v = state
         return rows(tree, closures, q, v, self.tracer, self._followed(closures), self._formula_at)
 
-    def _formula_at(self, closure: FormulaClosure, q: Sequence[Scalar], v: Sequence[Scalar], late: Scalar) -> Scalar:
+    def _formula_at(self, closure: FormulaClosure, q: Sequence[Scalar], v: Sequence[Scalar], dt: Scalar) -> Scalar:
         """The formula of a closure at coordinates and rates, some time after the present."""
-        return self.elsewhere(q, v).constraint(closure, self._clock(closure.formula.breakpoints) + late)
+        return self.elsewhere(q, v).constraint(closure, self._clock(closure.formula.breakpoints) + dt)
 
     def _formula_of_bodies(
         self, closure: FormulaClosure, bodies: Sequence[Pose], q: Sequence[Scalar], moving: Sequence[Twist] | None
@@ -652,7 +652,7 @@ class Trace(Signals):
         at_start = [[None if m is None else (next(rest), next(rest), next(rest)) for m in one] for one in followed]
         found = assemble(
             self.tree, exact, self.tracer, q0, v0, self.free_v, at_start, self.system.closure_tolerance,
-            lambda closure, q, v, late: self.elsewhere(q, v).constraint(closure, self.t_start + late), self.system.held,
+            lambda closure, q, v, dt: self.elsewhere(q, v).constraint(closure, self.t_start + dt), self.system.held,
             hold_at,
         )  # fmt: skip
         moved = what_moved(self.tree, (q0, v0), (found.q, found.v), (self.free_q, self.free_v), found.size)
@@ -733,7 +733,9 @@ class Trace(Signals):
         p = self.p[self.places[JOINT_GRIPS]]
         return column, rub(self.tree, joints, p, bristles, symbols, first, (self.q, self.v, self.bodies), applied)
 
-    def _rubbers(self, rubbing: Sequence[Rubbing], forward: Forward, outer: Sequence[BodyLoad], closures: Closures) -> list[Rubber]:
+    def _friction_joints(
+        self, rubbing: Sequence[Rubbing], forward: Forward, outer: Sequence[BodyLoad], closures: Closures
+    ) -> list[FrictionJoint]:
         """Joints with friction, with the reactions that press them."""
         if not rubbing:
             return []
@@ -750,25 +752,29 @@ class Trace(Signals):
             return of_sleeve(self.tree, k, self.q, self.v, forward.accelerations, self.bodies, outer, held, self.inboard)
 
         pressed = reactions_of(rubbing, self.inboard, of_closures, sleeve)
-        return [own.rubber(reaction, self.bodies) for own, reaction in zip(rubbing, pressed, strict=True)]
+        return [own.friction_joint(reaction, self.bodies) for own, reaction in zip(rubbing, pressed, strict=True)]
 
     def _hold(
-        self, contacts: Sequence[ContactForce], rubbing: Sequence[Rubbing], rubbers: Sequence[Rubber], rates: Sequence[Scalar]
-    ) -> Settled:
+        self,
+        contacts: Sequence[ContactForce],
+        rubbing: Sequence[Rubbing],
+        frictional: Sequence[FrictionJoint],
+        rates: Sequence[Scalar],
+    ) -> FrictionSolution:
         """Solve for all unknown friction, to be substituted wherever it occurs."""
         if self.unknown_column.numel() == 0:
             return NO_FRICTION
         # time is a state with rate one, so that accelerations of prescribed motions are included
         clocked = ca.vertcat(self.t_column, self.state_column)
         held = [*self._holders(contacts), *(own.holder(k) for k, own in enumerate(rubbing) if own.grip is not None)]
-        friction = settle(self.tracer, self.unknown_column, held, rubbers, clocked, [1.0, *rates])
+        friction = solve_friction(self.tracer, self.unknown_column, held, frictional, clocked, [1.0, *rates])
         self.held = friction.forces
         return friction
 
-    def _holders(self, contacts: Sequence[ContactForce]) -> list[Holder]:
+    def _holders(self, contacts: Sequence[ContactForce]) -> list[StickingContact]:
         return holders(contacts, self.p[self.places[CONTACTS]])
 
-    def _margins(self, contacts: Sequence[ContactForce], friction: Settled) -> list[Scalar]:
+    def _margins(self, contacts: Sequence[ContactForce], friction: FrictionSolution) -> list[Scalar]:
         """The remaining strength of contacts that can stick."""
         strong = [contact for contact in contacts if contact.grip is not None]
         return [margin(h, contact.strength) for h, contact in zip(friction.held, strong, strict=False)]
