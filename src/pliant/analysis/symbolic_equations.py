@@ -297,7 +297,7 @@ class SymbolicEquations(Trace):
 
 @dataclass(frozen=True)
 class _Motion:
-    """The part of a Forward that `Trace._rubbers` reads."""
+    """The part of a Forward that `Trace._friction_joints` reads."""
 
     accelerations: Sequence[Scalar]
 

@@ -11,7 +11,7 @@ import typer
 from pliant.cli.exits import WRONG, stop, write_json, writing
 from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, Set, check_target, load_model
 from pliant.host import progress
-from pliant.host.atomic_files import atomic_write
+from pliant.host.atomic_files import write_text
 
 if TYPE_CHECKING:
     from pliant.equations.derive import Equations
@@ -62,8 +62,7 @@ def _write(derived: Equations, form: str, text: str | None, target: Path) -> lis
     """The names of the written files."""
     with writing(target):
         if text is not None:
-            with atomic_write(target) as draft:
-                draft.write_text(text, encoding="utf-8")
+            write_text(target, text)
             return [str(target)]
         (derived.write_c if form == "c" else derived.write_casadi)(target)
     main = target.with_suffix(".c") if form == "c" else target

@@ -113,12 +113,11 @@ def _write(found: Fit, out: Path) -> None:
     """Write the report and the picture and, for every experiment, its run and a table of measured and computed values."""
     import json
 
-    from pliant.host.atomic_files import atomic_write
+    from pliant.host.atomic_files import write_text
     from pliant.show import plot
 
     try:
-        with atomic_write(out / REPORT) as draft:
-            draft.write_text(json.dumps(_plain(found.as_json()), indent=1, allow_nan=False) + "\n", encoding="utf-8")
+        write_text(out / REPORT, json.dumps(_plain(found.as_json()), indent=1, allow_nan=False) + "\n")
         plot.save(found.plot(), out / PICTURE)
         for part in found.experiments:
             part.result.to_netcdf(out / f"{part.name}_{RESULT}")

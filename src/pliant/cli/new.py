@@ -10,7 +10,7 @@ import typer
 from pliant.cli.exits import WRONG, stop, write_json, write_list, writing
 from pliant.cli.options import AsJson, Quiet, check_target
 from pliant.errors import did_you_mean
-from pliant.host.atomic_files import atomic_write
+from pliant.host.atomic_files import write_text
 
 TEMPLATES = {  # models in `templates`
     "flexible-arm": "two elastic links with drives, above a floor; also written if only a file is named",
@@ -40,8 +40,8 @@ def new(
     check_target("the model", file)
     if file.exists() and not force:
         stop(WRONG, f"{file}: already exists; --force replaces it")
-    with writing(file), atomic_write(file) as draft:
-        draft.write_text(_text(template, file), encoding="utf-8")
+    with writing(file):
+        write_text(file, _text(template, file))
     if as_json:
         write_json({"written": str(file)})
     elif not quiet:

@@ -39,7 +39,7 @@ def page(
     as_json: AsJson = False,
 ) -> None:
     """Write one HTML file in which the mechanism runs, offline, and again whenever a slider moves."""
-    from pliant.host.atomic_files import atomic_write
+    from pliant.host.atomic_files import write_text
 
     target = out or Path(f"{file.stem}.html")
     check_target("--out", target)
@@ -47,8 +47,7 @@ def page(
     with progress.waiting("writing the page", quiet or as_json):
         text = _text(model, file, t_end, sliders, scale)
     try:
-        with atomic_write(target) as draft:
-            draft.write_text(text, encoding="utf-8")
+        write_text(target, text)
     except OSError as trouble:
         stop(FAILED, f"{target}: cannot be written: {trouble.strerror or trouble}")
     if as_json:

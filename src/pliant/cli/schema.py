@@ -10,7 +10,7 @@ import typer
 
 from pliant.cli.exits import writing
 from pliant.cli.options import check_target
-from pliant.host.atomic_files import atomic_write
+from pliant.host.atomic_files import write_text
 
 
 def schema(
@@ -26,5 +26,5 @@ def schema(
         typer.echo(text, nl=False)
         return
     check_target("--out", target)
-    with writing(target), atomic_write(target) as draft:
-        draft.write_text(text, encoding="utf-8")
+    with writing(target):
+        write_text(target, text)

@@ -307,6 +307,15 @@ class Graph:
         return {self.kind[x.number], self.kind[y.number]} == {_SIN, _COS} and self.a[x.number] == self.a[y.number]
 
 
+def _unary(code: int) -> Callable[[TracedScalar], Scalar]:
+    """The method of an operation; `_binary`: with the scalar as the first operand."""
+    return lambda self: self.graph.unary(code, self)
+
+
+def _binary(code: int) -> Callable[[TracedScalar, Scalar], Scalar]:
+    return lambda self, other: self.graph.binary(code, self, other)
+
+
 class TracedScalar:
     """A node of the graph. Comparisons return nodes too, for use in `where`; a traced scalar has no truth value."""
 
@@ -390,8 +399,7 @@ class TracedScalar:
     def __rpow__(self, base: Scalar) -> Scalar:
         return self.graph.binary(ca.OP_POW, base, self)
 
-    def __neg__(self) -> Scalar:
-        return self.graph.unary(ca.OP_NEG, self)
+    __neg__ = _unary(ca.OP_NEG)
 
     def __pos__(self) -> TracedScalar:
         return self
@@ -414,21 +422,8 @@ class TracedScalar:
     def __ge__(self, other: Scalar) -> Scalar:
         return self.graph.compare(ca.OP_LE, other, self)
 
-    def __eq__(self, other: Scalar) -> Scalar:
-        return self.graph.binary(ca.OP_EQ, self, other)
-
-    def __ne__(self, other: Scalar) -> Scalar:
-        return self.graph.binary(ca.OP_NE, self, other)
-
-    def __and__(self, other: Scalar) -> Scalar:
-        return self.graph.binary(ca.OP_AND, self, other)
-
-    def __or__(self, other: Scalar) -> Scalar:
-        return self.graph.binary(ca.OP_OR, self, other)
-
-    def __invert__(self) -> Scalar:
-        return self.graph.unary(ca.OP_NOT, self)
-
+    __eq__, __ne__, __and__, __or__ = map(_binary, (ca.OP_EQ, ca.OP_NE, ca.OP_AND, ca.OP_OR))
+    __invert__ = _unary(ca.OP_NOT)
     __hash__ = object.__hash__
 
     def __bool__(self) -> bool:
@@ -481,8 +476,7 @@ class TracedScalar:
     def hypot(self, other: Scalar) -> Scalar:
         return abs(self) if _is_zero(other) else self.graph.binary(ca.OP_HYPOT, self, other)
 
-    def arctan2(self, other: Scalar) -> Scalar:
-        return self.graph.binary(ca.OP_ATAN2, self, other)
+    arctan2 = _binary(ca.OP_ATAN2)
 
     def rarctan2(self, other: Scalar) -> Scalar:
         return self.graph.binary(ca.OP_ATAN2, other, self)
@@ -498,13 +492,6 @@ class TracedScalar:
             left, right = (x if isinstance(x, (TracedScalar, Number)) else float(x) for x in inputs)
             return _OPERATORS[name](left, right)
         return NotImplemented
-
-
-def _unary(code: int) -> Callable[[TracedScalar], Scalar]:
-    def method(self: TracedScalar) -> Scalar:
-        return self.graph.unary(code, self)
-
-    return method
 
 
 for _name, _function in OF_ONE.items():

@@ -10,7 +10,7 @@ import casadi as ca
 
 from pliant.equations.matrices import Matrices
 from pliant.equations.replay import replay
-from pliant.host.atomic_files import atomic_write
+from pliant.host.atomic_files import write_text
 from pliant.model import check
 
 _KINDS = {"q": "coordinate", "v": "rate", "u": "input", "p": "parameter"}
@@ -22,8 +22,7 @@ def write(equations: Matrices, path: str | Path) -> None:
     target = check.path("write_c", "path", path)
     stem = identifier(target.stem)
     for suffix, text in ((".c", source(equations, stem, target.stem)), (".h", header(equations, stem))):
-        with atomic_write(target.with_suffix(suffix)) as draft:
-            draft.write_text(text)
+        write_text(target.with_suffix(suffix), text)
 
 
 def header(equations: Matrices, stem: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 
 from pliant.equations.matrices import Matrices
-from pliant.host.atomic_files import atomic_write
+from pliant.host.atomic_files import atomic_write, write_text
 from pliant.model import check
 
 
@@ -39,5 +39,4 @@ def write(equations: Matrices, path: str | Path) -> None:
     target = check.path("write_casadi", "path", path)
     with atomic_write(target) as draft:
         function(equations).save(str(draft))
-    with atomic_write(target.with_suffix(".json")) as draft:
-        draft.write_text(json.dumps(names(equations), indent=2) + "\n")
+    write_text(target.with_suffix(".json"), json.dumps(names(equations), indent=2) + "\n")

@@ -9,7 +9,7 @@ from pathlib import Path
 from pliant.equations.c_source import comment, enumeration, identifier
 from pliant.exchange.compiler import NoCompiler, compile_with, has_zig, zig
 from pliant.exchange.exported import Exported, exported, quoted
-from pliant.host.atomic_files import atomic_write
+from pliant.host.atomic_files import write_text
 from pliant.integrate.methods.method import RK4, Method
 from pliant.model import check
 from pliant.run.mechanism import AnySystem
@@ -82,8 +82,7 @@ def write_c(
     sources["main.c"] = _main(made, name, step)
     place.mkdir(parents=True, exist_ok=True)
     for file, text in sources.items():
-        with atomic_write(place / file) as draft:
-            draft.write_text(text, encoding="utf-8")
+        write_text(place / file, text)
     written = [place / file for file in sources]
     if TARGETS[target]:
         written.append(place / f"{name}.o")

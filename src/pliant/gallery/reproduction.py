@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from pliant.errors import SolveError
-from pliant.host.atomic_files import atomic_write
+from pliant.host.atomic_files import write_text
 from pliant.model.system import System
 from pliant.results.csv import write_table
 from pliant.results.result import Result
@@ -144,8 +144,7 @@ def write_summary(out: Path, summary: Summary) -> Path:
     """Write summary.json, complete or not at all; nan and inf, which JSON cannot represent, are refused."""
     text = json.dumps(summary, indent=1, allow_nan=False) + "\n"
     target = out / SUMMARY
-    with atomic_write(target) as draft:
-        draft.write_text(text, encoding="utf-8")
+    write_text(target, text)
     return target
 
 

@@ -51,6 +51,12 @@ def atomic_write(target: str | Path) -> Iterator[Path]:
         raise
 
 
+def write_text(target: str | Path, text: str) -> None:
+    """Write a text file: it appears complete or not at all."""
+    with atomic_write(target) as draft:
+        draft.write_text(text, encoding="utf-8")
+
+
 def draft_of(target: Path, unfinished: bool = False) -> Path:
     """An unused name for a draft of a file. unfinished: it is kept if the process is killed, as arm.unfinished.nc for arm.nc."""
     place = Path(os.path.realpath(target))

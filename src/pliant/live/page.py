@@ -14,7 +14,7 @@ from pliant.analysis.recorded_motion import system_of
 from pliant.errors import ModelError
 from pliant.files.run_settings import RunSettings
 from pliant.files.writer import dump_model
-from pliant.host.atomic_files import atomic_write
+from pliant.host.atomic_files import write_text
 from pliant.host.stages import log
 from pliant.integrate.methods.method import Method
 from pliant.integrate.status import STATUS_OF_CODE
@@ -64,8 +64,7 @@ def page(
     """
     text = page_text(system, t_end, t_start=t_start, sliders=sliders, method=method, parameters=parameters,
                      formulation=formulation, result=result, rows=rows, scale=scale, speed=speed)  # fmt: skip
-    with atomic_write(path) as draft:
-        draft.write_text(text, encoding="utf-8")
+    write_text(path, text)
     return Path(path)
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from pliant.arrays import Floats, Ints
-from pliant.host.atomic_files import atomic_write
+from pliant.host.atomic_files import write_text
 from pliant.model import check
 from pliant.results.drawing import GROUND, BodyDrawing
 from pliant.results.result import Result
@@ -58,8 +58,7 @@ def write(result: Result, path: str | Path, scale: float = 1.0, speed: float | N
     Both can be changed in the page.
     """
     text = page(result, scale, speed)
-    with atomic_write(path) as draft:
-        draft.write_text(text, encoding="utf-8")
+    write_text(path, text)
     return Path(path)
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from pliant.errors import ModelError, SolveError
-from pliant.host.atomic_files import atomic_write
+from pliant.host.atomic_files import write_text
 from pliant.host.netcdf import CHECKSUM
 from pliant.study.sweep import over as cases
 from pliant.study.sweep.batch import SUFFIX, FileBatch, MemoryBatch, batch_name, check_batch, open_batch, write_batch
@@ -130,8 +130,7 @@ class Store:
         if earlier is None or index.to_json() != earlier.to_json():
             with self._telling():
                 self.folder.mkdir(parents=True, exist_ok=True)
-                with atomic_write(self.manifest_file) as draft:
-                    draft.write_text(index.to_json(), encoding="utf-8")
+                write_text(self.manifest_file, index.to_json())
         return whole
 
     def read_manifest(self) -> Manifest | None:
