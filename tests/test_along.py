@@ -13,7 +13,7 @@ from scipy.optimize import fsolve
 import pliant as pl
 from pliant.dynamics import along
 from pliant.dynamics.contact import contact_kinematics
-from pliant.dynamics.kinematics import poses, twists
+from pliant.dynamics.kinematics import TreeState, poses
 from pliant.dynamics.tree import build_tree
 
 STEEL = pl.Material(E=2e11, nu=0.3, density=7800.0)
@@ -66,8 +66,7 @@ def states_of(system, count, size=0.04, seed=1):
 
 
 def kinematics(tree, system, q, v):
-    q, v = list(q), list(v)
-    return contact_kinematics(tree, list(system.contacts.values()), q, v, poses(tree, q), twists(tree, q, v))[0]
+    return contact_kinematics(TreeState.of(tree, list(q), list(v)), list(system.contacts.values()))[0]
 
 
 @EVERY

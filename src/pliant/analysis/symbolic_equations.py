@@ -22,7 +22,7 @@ from pliant.codegen.tracer import Scalar
 from pliant.dynamics.algebra import total
 from pliant.dynamics.contact import ContactForce, holds
 from pliant.dynamics.gibbs_appell import Wrench, inverse_dynamics
-from pliant.dynamics.kinematics import poses, twists
+from pliant.dynamics.kinematics import TreeState
 from pliant.dynamics.loads import AppliedForces
 from pliant.dynamics.reactions import reactions
 from pliant.host.cache_folder import user_cache
@@ -133,7 +133,7 @@ class SymbolicEquations(Trace):
 
     def _trace_balance(self) -> None:
         refuse_impulsive(self.system, "an equilibrium or a linearisation, because its force is not known from the depth")
-        self.bodies, self.moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
+        self.here = TreeState.of(self.tree, self.q, self.v)
         self.applied: AppliedForces = self.acting()
         bristles, self.contacts = self._contact_forces(self.applied)
         joint_bristles, self.rubbing = self._rub(self.applied)
@@ -236,7 +236,7 @@ class SymbolicEquations(Trace):
 
     @cached_property
     def inboard(self) -> list[Wrench]:
-        return reactions(self.tree, self.q, self.v, self.a, self.bodies, self.applied.outer, self.closing)
+        return reactions(self.here, self.a, self.applied.outer, self.closing)
 
     @cached_property
     def closure_matrix(self) -> ca.SX:
@@ -260,8 +260,7 @@ class SymbolicEquations(Trace):
         self.drives, efforts = self._efforts(forward, self.closures)  # type: ignore[arg-type]
         power = dict(self.applied.power)
         power |= {f"{self.tree.rates[k]} motion": effort * self.v[k] for k, effort in told.items()}
-        state = TracedState(self.system, self.tree, self.q, self.v, self.bodies, self.moving, self.cut_joint_states,
-                            self.applied.struts, self.motors)  # fmt: skip
+        state = TracedState(self.system, self.here, self.cut_joint_states, self.applied.struts, self.motors)
         rubbed = observed_friction(self.rubbing, self.friction)
         readings = [self.reading(channel, f"sensor {channel!r}") for channel in self.system.channels]
         quantities = observe(state, self.a, power, efforts, self.contacts, self.multipliers, self.closures, rubbed, self.inboard,

@@ -19,7 +19,7 @@ from pliant.arrays import Floats
 from pliant.beams.axis import COARSE, AxisFields, AxisPiece, Triple
 from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, dot, is_zero, scale, sub, total
 from pliant.dynamics.body import combine
-from pliant.dynamics.kinematics import Pose, Twist, place_pose, poses
+from pliant.dynamics.kinematics import Pose, TreeState, place_pose, poses
 from pliant.dynamics.library import Station
 from pliant.dynamics.solid_pairs import line_axis
 from pliant.dynamics.targets import CROWN, NEAR, Distance, DistanceOfLine, Height, Target, solid_target, stepped
@@ -277,16 +277,16 @@ def _place(tree: Tree, shape: Along, axis: Axis, s: Scalar, beyond: Scalar | Non
     return Place(tree.index(shape.at.body), Station(values("displacement", moved), values("rotation", row)), ZERO, ())
 
 
-def fastest(tree: Tree, shape: Along, bodies: Sequence[Pose], moving: Sequence[Twist], q: Sequence[Scalar], v: Sequence[Scalar],
-            other: Vec) -> Vec:  # fmt: skip
+def fastest(state: TreeState, shape: Along, other: Vec) -> Vec:
     """The velocity, in world axes, of that of a few stations which is fastest, seen from a point of this velocity."""
-    k = tree.index(shape.at.body)
-    fields, node, twist = tree.axes[shape.at.body], tree.nodes[k], moving[k]
-    weights, origin = node.body.field_weights(*node.own(q, v)), sub(twist.velocity, bodies[k].rotation.into(other))
+    k, tree = state.tree.index(shape.at.body), state.tree
+    fields, node, twist = tree.axes[shape.at.body], tree.nodes[k], state.moving[k]
+    weights = node.body.field_weights(*node.own(state.q, state.v))
+    origin = sub(twist.velocity, state.bodies[k].rotation.into(other))
     speeds: list[Scalar] = []
     drifts: list[Vec] = []
     for moves in fields.displacement[:: fields.cells // WATCHED]:
         drifts.append(add(add(origin, cross(twist.omega, combine(weights.position, moves))), combine(weights.rate, moves)))
         speeds.append(-dot(drifts[-1], drifts[-1]))
     x, y, z = _least(speeds, drifts)[1:]
-    return bodies[k].rotation.out((x, y, z))
+    return state.bodies[k].rotation.out((x, y, z))

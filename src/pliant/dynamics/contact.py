@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, dot, is_zero, scale, sub, total, vanishes
 from pliant.dynamics.along import fastest, touched_places
 from pliant.dynamics.grip import SMALLEST_SPEED, Grip
-from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist, place_velocity
+from pliant.dynamics.kinematics import Pose, TreeState
 from pliant.dynamics.loads import AppliedForces, at_place
 from pliant.dynamics.pairs import touching
 from pliant.dynamics.tangents import tangents_of
@@ -99,16 +99,9 @@ class ContactForce:
         return lost, total(f * s for f, s in zip(self.friction, self.kinematics.slip, strict=True))
 
 
-def contact_kinematics(
-    tree: Tree,
-    pairs: Sequence[Pair],
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    bodies: Sequence[Pose],
-    moving: Sequence[Twist],
-) -> list[ContactKinematics]:
-    return [_coordinate_kinematics(tree, pair, q, v) if isinstance(pair, CoordinatePair)
-            else _pair_kinematics(tree, pair, q, v, bodies, moving) for pair in pairs]  # fmt: skip
+def contact_kinematics(state: TreeState, pairs: Sequence[Pair]) -> list[ContactKinematics]:
+    return [_coordinate_kinematics(state.tree, pair, state.q, state.v) if isinstance(pair, CoordinatePair)
+            else _pair_kinematics(state, pair) for pair in pairs]  # fmt: skip
 
 
 def contact_force(
@@ -151,8 +144,7 @@ def contact_force(
     return ContactForce(kinematics, raw, force, elastic, stored, opposing, (), strength, grip)
 
 
-def apply(tree: Tree, contact: ContactForce, bodies: Sequence[Pose], q: Sequence[Scalar], v: Sequence[Scalar],
-          applied: AppliedForces) -> None:  # fmt: skip
+def apply(state: TreeState, contact: ContactForce, applied: AppliedForces) -> None:
     """Apply the force to both bodies, or to the coordinates of the pair."""
     for number, share in contact.kinematics.efforts:
         applied.tau[number] = applied.tau[number] + share * contact.force
@@ -162,10 +154,10 @@ def apply(tree: Tree, contact: ContactForce, bodies: Sequence[Pose], q: Sequence
     for place, centre, sign in zip(contact.kinematics.places, contact.kinematics.centres, (1.0, -1.0), strict=True):
         if place.node == ROOT:
             continue
-        rotation = bodies[place.node].rotation
+        rotation = state.bodies[place.node].rotation
         here = rotation.into(scale(sign, force))
         arm = rotation.into(sub(contact.kinematics.point, centre))
-        load = at_place(tree, place, here, cross(arm, here), q, v)
+        load = at_place(state.tree, place, here, cross(arm, here), state.q, state.v)
         applied.loads[place.node] = applied.loads[place.node].plus(load)
 
 
@@ -227,19 +219,12 @@ def step_within(way: Scalar, velocity: Sequence[Scalar], acceleration: Sequence[
     return 2.0 * way / maximum(sqrt(v2) + sqrt(reach), SMALLEST_SPEED)
 
 
-def _pair_kinematics(
-    tree: Tree,
-    pair: ContactPair,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    bodies: Sequence[Pose],
-    moving: Sequence[Twist],
-) -> ContactKinematics:
-    a, b, thinner = touched_places(tree, pair, bodies, q)
-    ball, other = place_pose(tree, a, bodies, q), place_pose(tree, b, bodies, q)
+def _pair_kinematics(state: TreeState, pair: ContactPair) -> ContactKinematics:
+    a, b, thinner = touched_places(state.tree, pair, state.bodies, state.q)
+    ball, other = state.pose(a), state.pose(b)
     found = touching(pair, ball, other)
     normal, point = found.normal, found.point
-    relative = sub(_velocity_at(tree, a, ball, point, moving, q, v), _velocity_at(tree, b, other, point, moving, q, v))
+    relative = sub(_velocity_at(state, a, ball, point), _velocity_at(state, b, other, point))
     tangents = tangents_of(normal)
     slips = [dot(t, relative) for t in tangents]
     live = [k for k, s in enumerate(slips) if not is_zero(s)]
@@ -254,8 +239,8 @@ def _pair_kinematics(
         slip=tuple(slips[k] for k in live),
         point=point,
         centres=(ball.position, other.position),
-        drift=_drift(tree, pair, (a, b), (ball, other), bodies, moving, q, v),
-        turning=(turning(tree, a, moving, _directed(pair.ball)), turning(tree, b, moving, _directed(pair.against))),
+        drift=_drift(state, pair, (a, b), (ball, other)),
+        turning=(turning(state, a, _directed(pair.ball)), turning(state, b, _directed(pair.against))),
     )
 
 
@@ -286,13 +271,11 @@ def _coordinate_kinematics(tree: Tree, pair: CoordinatePair, q: Sequence[Scalar]
     )
 
 
-def _velocity_at(
-    tree: Tree, place: Place, pose: Pose, point: Vec, moving: Sequence[Twist], q: Sequence[Scalar], v: Sequence[Scalar]
-) -> Vec:
+def _velocity_at(state: TreeState, place: Place, pose: Pose, point: Vec) -> Vec:
     """Velocity, in world axes, of the material of a body at a point."""
     if place.node == ROOT:
         return ZERO
-    twist = place_twist(tree, place, moving, q, v)
+    twist = state.twist(place)
     velocity = pose.rotation.out(twist.velocity)
     arm = sub(point, pose.position)
     return velocity if vanishes(arm) else add(velocity, cross(pose.rotation.out(twist.omega), arm))
@@ -302,22 +285,21 @@ def _directed(shape: object) -> bool:
     return not isinstance(shape, (Point, Sphere))
 
 
-def _drift(tree: Tree, pair: ContactPair, places: tuple[Place, Place], poses: tuple[Pose, Pose], bodies: Sequence[Pose],
-           moving: Sequence[Twist], q: Sequence[Scalar], v: Sequence[Scalar]) -> Vec:  # fmt: skip
+def _drift(state: TreeState, pair: ContactPair, places: tuple[Place, Place], poses: tuple[Pose, Pose]) -> Vec:
     """Velocity of the first shape relative to the second; of a beam that may be touched anywhere, at its fastest station."""
-    one, other = (place_velocity(tree, place, pose, moving, q, v) for place, pose in zip(places, poses, strict=True))
+    one, other = (state.velocity(place, pose) for place, pose in zip(places, poses, strict=True))
     drift = sub(one, other)
     if pair.thickness is None:
         return drift
     for shape, seen_from in ((pair.ball, other), (pair.against, one)):
         if isinstance(shape, Along):
-            fast = fastest(tree, shape, bodies, moving, q, v, seen_from)
+            fast = fastest(state, shape, seen_from)
             faster = dot(fast, fast) > dot(drift, drift)
             drift = tuple(where(faster, x, y) for x, y in zip(fast, drift, strict=True))
     return drift
 
 
-def turning(tree: Tree, place: Place, moving: Sequence[Twist], directed: bool = False) -> Vec:
+def turning(state: TreeState, place: Place, directed: bool = False) -> Vec:
     """Angular velocity of the body that carries a place round; if the place is a body's own origin, that of its inboard body.
 
     A shape with a direction, such as a plane or a bore, always turns with its own body.
@@ -325,8 +307,8 @@ def turning(tree: Tree, place: Place, moving: Sequence[Twist], directed: bool = 
     node = place.node
     at_origin = vanishes((*place.offset, *(x for field in place.displacement for x in field)))
     if node != ROOT and at_origin and not directed:
-        node = tree.nodes[node].parent
-    return ZERO if node == ROOT else moving[node].omega
+        node = state.tree.nodes[node].parent
+    return ZERO if node == ROOT else state.moving[node].omega
 
 
 def _sliding(law: FrictionLaw, kinematics: ContactKinematics, pressing: Scalar) -> tuple[Scalar, ...]:

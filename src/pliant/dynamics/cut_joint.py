@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, dot, product, scale, sub, transpose
-from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist, twists
+from pliant.dynamics.kinematics import Pose, TreeState, twists
 from pliant.dynamics.rotation import Rotation, quaternion_of, rotation_vector
 from pliant.dynamics.tree import Place, Tree
 from pliant.model.cut_joint import CutJoint
@@ -67,18 +67,11 @@ class CutJointState:
         return (moment, self.turn.into(force)), (scale(-1.0, back), scale(-1.0, force))
 
 
-def cut_joint_state(
-    tree: Tree,
-    cut_joint: CutJoint,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    bodies: Sequence[Pose],
-    moving: Sequence[Twist],
-) -> CutJointState:
+def cut_joint_state(state: TreeState, cut_joint: CutJoint) -> CutJointState:
     """A cut joint at a state."""
-    a, b = tree.place(cut_joint.a), tree.place(cut_joint.b)
-    pose_a, pose_b = (place_pose(tree, place, bodies, q) for place in (a, b))
-    twist_a, twist_b = (place_twist(tree, place, moving, q, v) for place in (a, b))
+    a, b = state.tree.place(cut_joint.a), state.tree.place(cut_joint.b)
+    pose_a, pose_b = (state.pose(place) for place in (a, b))
+    twist_a, twist_b = (state.twist(place) for place in (a, b))
     turn = _between(pose_b.rotation, pose_a.rotation)
     r = pose_b.rotation.into(sub(pose_a.position, pose_b.position))
     omega = sub(twist_a.omega, turn.into(twist_b.omega))
@@ -105,7 +98,7 @@ def joint_position(tree: Tree, label: str, q: Sequence[Scalar], bodies: Sequence
     cut_joint = next(joint for joint in tree.cut_joints if label in joint.positions)
     number = cut_joint.positions.index(label)
     still = [0.0] * len(tree.rates)
-    state = cut_joint_state(tree, cut_joint, q, still, bodies, twists(tree, q, still))
+    state = cut_joint_state(TreeState(tree, q, still, bodies, twists(tree, q, still)), cut_joint)
     read = [(x, coordinate.motion.kind == ROTATION) for coordinate in state.coordinates for x in coordinate.positions]
     return JointPosition(*read[number], cut_joint.start[number], counted=state.turn.index is not None)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pliant.dynamics.algebra import IDENTITY, ZERO, Scalar, Vec, cross, dot, is_zero, sub, total
 from pliant.dynamics.cut_joint import CutJointState, cut_joint_state
 from pliant.dynamics.gibbs_appell import Wrench
-from pliant.dynamics.kinematics import Pose, Twist
+from pliant.dynamics.kinematics import Pose, TreeState
 from pliant.dynamics.loads import AppliedForces, at_place
 from pliant.dynamics.tangents import tangents_of
 from pliant.dynamics.tree import ROOT, Node, Tree
@@ -69,11 +69,9 @@ class _FreeMotions(Joint):
         return self.free
 
 
-def rubbing_joints(
-    system: System, tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar], bodies: Sequence[Pose], moving: Sequence[Twist],
-    cut_joints: Sequence[CutJointState],
-) -> list[RubbingJoint]:  # fmt: skip
+def rubbing_joints(system: System, state: TreeState, cut_joints: Sequence[CutJointState]) -> list[RubbingJoint]:
     """All joints with friction: in the tree, sleeves, outside the tree, and closures."""
+    tree, q, v = state.tree, state.q, state.v
     joints = [_of_node(k, node, key, v) for k, node in enumerate(tree.nodes) for key in node.link.joint.frictions]
     joints += [_in_sleeve(k, node, length.friction, q, v) for k, node in enumerate(tree.nodes)
                for length in node.link.body.lengths.values() if length.friction is not None]  # fmt: skip
@@ -84,7 +82,7 @@ def rubbing_joints(
             joints.append(_between(f"joint {cut.cut_joint.name!r}", cut, key, friction, free, node=node))
     for closure in system.closures.values():
         for key, friction in closure.frictions.items():
-            cut = _cut(tree, closure, q, v, bodies, moving)
+            cut = _cut(state, closure)
             node = cut.a.node if cut.a.node != ROOT else cut.b.node
             free = not closure.prescribed
             joints.append(_between(closure.part, cut, key, friction, free, node=node, closure=closure.name))
@@ -178,23 +176,18 @@ def _lever(motion: Motion, friction: JointFriction) -> Scalar:
     return 1.0 if motion.kind == TRANSLATION else friction.radius
 
 
-def _cut(
-    tree: Tree, closure: Closure, q: Sequence[Scalar], v: Sequence[Scalar], bodies: Sequence[Pose], moving: Sequence[Twist]
-) -> CutJointState:
+def _cut(state: TreeState, closure: Closure) -> CutJointState:
     """A closure's two frames with the motions that it leaves free."""
     assert closure.frames is not None  # closures between coordinates have no friction
     motions = closure.free_motions
     start = tuple(0.0 for motion in motions for _ in motion.positions)  # only rates are needed, not angles
-    return cut_joint_state(tree, CutJoint(closure.name, _FreeMotions(free=motions), *closure.frames, start), q, v, bodies, moving)
+    return cut_joint_state(state, CutJoint(closure.name, _FreeMotions(free=motions), *closure.frames, start))
 
 
 # ---- friction as efforts and loads
 
 
-def push(
-    tree: Tree, joint: RubbingJoint, force: Sequence[Scalar], q: Sequence[Scalar], v: Sequence[Scalar], bodies: Sequence[Pose],
-    applied: AppliedForces,
-) -> None:  # fmt: skip
+def push(state: TreeState, joint: RubbingJoint, force: Sequence[Scalar], applied: AppliedForces) -> None:
     """Apply the friction force, N along the slip, to the coordinates of the tree or to the two bodies."""
     efforts = [lever * f for lever, f in zip(joint.levers, force, strict=True)]
     if joint.cut is None:
@@ -207,9 +200,9 @@ def push(
     for place, (moment, pushed) in ((cut.a, on_a), (cut.b, on_b)):
         if place.node == ROOT:
             continue
-        turn = bodies[place.node].rotation
+        turn = state.bodies[place.node].rotation
         frame = cut.pose_a.rotation if place is cut.a else cut.pose_b.rotation  # the load is in axes of the body
-        load = at_place(tree, place, turn.into(frame.out(pushed)), turn.into(frame.out(moment)), q, v)
+        load = at_place(state.tree, place, turn.into(frame.out(pushed)), turn.into(frame.out(moment)), state.q, state.v)
         applied.loads[place.node] = applied.loads[place.node].plus(load)
         if joint.closure is None:  # it is part of the wrench that the joint transmits
             before = applied.inner.get(place.node)

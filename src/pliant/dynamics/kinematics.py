@@ -60,9 +60,29 @@ def place_twist(tree: Tree, place: Place, bodies: Sequence[Twist], q: Sequence[S
     return _twist_along(steps, GROUND_TWIST if place.node == ROOT else bodies[place.node], v)
 
 
-def place_velocity(tree: Tree, place: Place, pose: Pose, bodies: Sequence[Twist], q: Sequence[Scalar], v: Sequence[Scalar]) -> Vec:
-    """Velocity of a place's origin, in world axes."""
-    return ZERO if place.node == ROOT else pose.rotation.out(place_twist(tree, place, bodies, q, v).velocity)
+@dataclass(frozen=True)
+class TreeState:
+    """A tree at coordinates q and rates v, with the poses and twists of its bodies."""
+
+    tree: Tree
+    q: Sequence[Scalar]
+    v: Sequence[Scalar]
+    bodies: Sequence[Pose]
+    moving: Sequence[Twist]
+
+    @classmethod
+    def of(cls, tree: Tree, q: Sequence[Scalar], v: Sequence[Scalar]) -> TreeState:
+        return cls(tree, q, v, poses(tree, q), twists(tree, q, v))
+
+    def pose(self, place: Place) -> Pose:
+        return place_pose(self.tree, place, self.bodies, self.q)
+
+    def twist(self, place: Place) -> Twist:
+        return place_twist(self.tree, place, self.moving, self.q, self.v)
+
+    def velocity(self, place: Place, pose: Pose) -> Vec:
+        """Velocity of a place's origin, in world axes."""
+        return ZERO if place.node == ROOT else pose.rotation.out(self.twist(place).velocity)
 
 
 def _steps_to(tree: Tree, place: Place, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Step]:

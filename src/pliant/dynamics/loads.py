@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, cross, dot, scale, vanishes
 from pliant.dynamics.body import Shape
 from pliant.dynamics.cut_joint import CutJointState, cut_joint_state
-from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist, poses, twists
+from pliant.dynamics.kinematics import TreeState, twists
 from pliant.dynamics.rotation import NO_TURN, rotation_vector
 from pliant.dynamics.steps import Bend, Turn, steps_to_place
-from pliant.dynamics.struts import StrutForce, StrutState, strut_states
+from pliant.dynamics.struts import StrutForce, StrutState, strut_state
 from pliant.dynamics.tree import ROOT, Node, Place, Slot, Tree
 from pliant.model.force import PointForce, PointMoment
 from pliant.model.joint import Joint, Motion
@@ -96,13 +96,13 @@ def applied_forces(
         applied.power[drive.name] = effort * v[number]
     _drag(tree, q, v, applied)
     if system.loads or system.cut_joints or system.struts:
-        bodies, moving = poses(tree, q), twists(tree, q, v)
+        state = TreeState.of(tree, q, v)
         for cut_joint in system.cut_joints.values():
-            _cut_joint_elements(system, tree, cut_joint_state(tree, cut_joint, q, v, bodies, moving), bodies, q, v, read, applied)
+            _cut_joint_elements(system, state, cut_joint_state(state, cut_joint), read, applied)
         for load in system.loads.values():
-            _point_load(tree, load, bodies, moving, q, v, read, applied)
-        for strut in strut_states(tree, system.struts.values(), q, v, bodies, moving):
-            _push_strut(tree, strut, bodies, q, v, read, applied)
+            _point_load(state, load, read, applied)
+        for strut in [strut_state(state, strut) for strut in system.struts.values()]:
+            _push_strut(state, strut, read, applied)
     return applied
 
 
@@ -166,19 +166,10 @@ def joint_efforts(
     return efforts
 
 
-def _cut_joint_elements(
-    system: System,
-    tree: Tree,
-    state: CutJointState,
-    bodies: Sequence[Pose],
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    read: Read,
-    applied: AppliedForces,
-) -> None:
+def _cut_joint_elements(system: System, state: TreeState, cut: CutJointState, read: Read, applied: AppliedForces) -> None:
     """Springs, dampers, stops and drives of a joint outside the tree, as loads on its two bodies."""
-    joint, efforts = state.cut_joint.joint, []
-    for coordinate in state.coordinates:
+    joint, efforts = cut.cut_joint.joint, []
+    for coordinate in cut.coordinates:
         along = joint_efforts(joint, coordinate.motion, coordinate.label, coordinate.away, coordinate.rates, applied)
         for drive in system.drives.values():
             if drive.coordinate == coordinate.label:
@@ -188,14 +179,14 @@ def _cut_joint_elements(
         efforts.append(along)
     if all(vanishes(along) for along in efforts):
         return
-    on_a, on_b = state.wrenches(efforts)
-    for place, (moment, force) in ((state.a, on_a), (state.b, on_b)):
+    on_a, on_b = cut.wrenches(efforts)
+    for place, (moment, force) in ((cut.a, on_a), (cut.b, on_b)):
         if place.node == ROOT:
             continue
-        if place is state.b:  # from the place's axes to its body's
-            turn = bodies[place.node].rotation
-            moment, force = (turn.into(state.pose_b.rotation.out(x)) for x in (moment, force))
-        pushed = at_place(tree, place, force, moment, q, v)
+        if place is cut.b:  # from the place's axes to its body's
+            turn = state.bodies[place.node].rotation
+            moment, force = (turn.into(cut.pose_b.rotation.out(x)) for x in (moment, force))
+        pushed = at_place(state.tree, place, force, moment, state.q, state.v)
         applied.loads[place.node] = applied.loads[place.node].plus(pushed)
         before = applied.inner.get(place.node)
         applied.inner[place.node] = pushed if before is None else before.plus(pushed)
@@ -237,53 +228,36 @@ def damped_stops(system: System, tree: Tree) -> list[str]:
             for end in ("low", "high")]  # fmt: skip
 
 
-def _point_load(
-    tree: Tree,
-    load: PointForce | PointMoment,
-    bodies: Sequence[Pose],
-    moving: Sequence[Twist],
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    read: Read,
-    applied: AppliedForces,
-) -> None:
-    place = tree.place(load.at)
-    pose = place_pose(tree, place, bodies, q)
-    twist = place_twist(tree, place, moving, q, v)
+def _point_load(state: TreeState, load: PointForce | PointMoment, read: Read, applied: AppliedForces) -> None:
+    place = state.tree.place(load.at)
+    pose, twist = state.pose(place), state.twist(place)
     given: Vec = tuple(read(component) for component in load.vector)
     local = given if load.expressed == "body" else pose.rotation.into(given)
-    on_body = bodies[place.node].rotation.into(pose.rotation.out(local))
+    on_body = state.bodies[place.node].rotation.into(pose.rotation.out(local))
     is_force = isinstance(load, PointForce)
     force, moment = (on_body, ZERO) if is_force else (ZERO, on_body)
     applied.power[load.name] = dot(local, twist.velocity if is_force else twist.omega)
-    applied.loads[place.node] = applied.loads[place.node].plus(at_place(tree, place, force, moment, q, v))
+    applied.loads[place.node] = applied.loads[place.node].plus(at_place(state.tree, place, force, moment, state.q, state.v))
 
 
-def _push_strut(
-    tree: Tree,
-    state: StrutState,
-    bodies: Sequence[Pose],
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    read: Read,
-    applied: AppliedForces,
-) -> None:
+def _push_strut(state: TreeState, at: StrutState, read: Read, applied: AppliedForces) -> None:
     """Apply a strut's force to its two bodies; its damper and actuator are sources, its spring has a potential."""
-    strut = state.strut
-    force = -strut.stiffness * state.stretch
+    strut = at.strut
+    force = -strut.stiffness * at.stretch
     if strut.damping > 0.0:
-        resisting = -strut.damping * state.rate
+        resisting = -strut.damping * at.rate
         force = force + resisting
-        applied.dissipate(f"{strut.name} damper", resisting * state.rate)
+        applied.dissipate(f"{strut.name} damper", resisting * at.rate)
     if strut.force is not None:
         effort = read(strut.force)
         force = force + effort
-        applied.power[strut.name] = effort * state.rate
-    for place, sign in zip(state.places, (1.0, -1.0), strict=True):
+        applied.power[strut.name] = effort * at.rate
+    for place, sign in zip(at.places, (1.0, -1.0), strict=True):
         if place.node != ROOT:
-            here = bodies[place.node].rotation.into(scale(sign * force, state.direction))
-            applied.loads[place.node] = applied.loads[place.node].plus(at_place(tree, place, here, ZERO, q, v))
-    applied.struts.append(StrutForce(state, force))
+            here = state.bodies[place.node].rotation.into(scale(sign * force, at.direction))
+            load = at_place(state.tree, place, here, ZERO, state.q, state.v)
+            applied.loads[place.node] = applied.loads[place.node].plus(load)
+    applied.struts.append(StrutForce(at, force))
 
 
 def at_place(tree: Tree, place: Place, force: Vec, moment: Vec, q: Sequence[Scalar], v: Sequence[Scalar]) -> BodyLoad:

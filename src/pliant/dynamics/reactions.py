@@ -11,25 +11,18 @@ from collections.abc import Mapping, Sequence
 
 from pliant.dynamics.algebra import IDENTITY, ZERO, Scalar, Vec, add, cross, scale, sub
 from pliant.dynamics.gibbs_appell import Wrench, frame_wrench, outward
-from pliant.dynamics.kinematics import Pose
+from pliant.dynamics.kinematics import TreeState
 from pliant.dynamics.loads import BodyLoad
 from pliant.dynamics.tree import ROOT, Place, Tree
 from pliant.model.telescopic import TelescopicBeam
 
 
-def reactions(
-    tree: Tree,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    bodies: Sequence[Pose],
-    loads: Sequence[BodyLoad],
-    closing: Mapping[int, Wrench],
-) -> list[Wrench]:
+def reactions(state: TreeState, a: Sequence[Scalar], loads: Sequence[BodyLoad], closing: Mapping[int, Wrench]) -> list[Wrench]:
     """(moment about the body's origin, force) of every inboard joint on its body, in world axes.
 
     closing: wrenches of closures on bodies, moment about the body's origin and force, also in world axes.
     """
+    tree, q, v, bodies = state.tree, state.q, state.v, state.bodies
     motions = outward(tree, q, v, a, tree.gravity)
     found: list[Wrench] = []
     for k, (node, pose, load) in enumerate(zip(tree.nodes, bodies, loads, strict=True)):
@@ -46,16 +39,17 @@ def reactions(
 
 
 def of_sleeve(
-    tree: Tree, number: int, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], bodies: Sequence[Pose],
-    loads: Sequence[BodyLoad], closing: Mapping[int, Wrench], inboard: Sequence[Wrench],
+    state: TreeState, number: int, a: Sequence[Scalar], loads: Sequence[BodyLoad], closing: Mapping[int, Wrench],
+    inboard: Sequence[Wrench],
 ) -> Wrench:  # fmt: skip
     """What the sleeve of a telescopic link exerts on its arm: the inboard reaction less what moves, loads and stands on the sleeve.
 
     closing: wrenches of closures on sleeves only. inboard: as `reactions` returns them.
     """
+    tree, bodies = state.tree, state.bodies
     link, pose = tree.nodes[number].link.body, bodies[number]
     assert isinstance(link, TelescopicBeam)
-    motion, along = outward(tree, q, v, a, tree.gravity)[number], IDENTITY[0]
+    motion, along = outward(tree, state.q, state.v, a, tree.gravity)[number], IDENTITY[0]
     # an even rod of length L: the integrals of x^0, x and x^2 over it are m, m L/2 and m L^2/3
     turned = add(cross(motion.alpha, along), cross(motion.omega, cross(motion.omega, along)))
     once, twice = link.sleeve_mass * link.length / 2.0, link.sleeve_mass * link.length**2 / 3.0

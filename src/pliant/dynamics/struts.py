@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pliant.dynamics.algebra import Scalar, Vec, dot, scale, sub, total
-from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_velocity
-from pliant.dynamics.tree import Place, Tree
+from pliant.dynamics.kinematics import TreeState
+from pliant.dynamics.tree import Place
 from pliant.model.strut import Strut
 from pliant.scalar import sqrt
 
@@ -45,27 +45,14 @@ class StrutForce:
     force: Scalar  # N
 
 
-def strut_states(
-    tree: Tree,
-    struts: Iterable[Strut],
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    bodies: Sequence[Pose],
-    moving: Sequence[Twist],
-) -> list[StrutState]:
-    return [_state(tree, strut, q, v, bodies, moving) for strut in struts]
-
-
-def _state(
-    tree: Tree, strut: Strut, q: Sequence[Scalar], v: Sequence[Scalar], bodies: Sequence[Pose], moving: Sequence[Twist]
-) -> StrutState:
-    a, b = (tree.place(frame) for frame in strut.frames)
-    first, second = (place_pose(tree, place, bodies, q) for place in (a, b))
+def strut_state(state: TreeState, strut: Strut) -> StrutState:
+    a, b = (state.tree.place(frame) for frame in strut.frames)
+    first, second = (state.pose(place) for place in (a, b))
     apart = sub(first.position, second.position)
     nearest = MEETING * strut.unstretched + NEAREST
     length = sqrt(dot(apart, apart) + nearest * nearest)
     direction = scale(1.0 / length, apart)
-    drift = sub(place_velocity(tree, a, first, moving, q, v), place_velocity(tree, b, second, moving, q, v))
+    drift = sub(state.velocity(a, first), state.velocity(b, second))
     return StrutState(strut, (a, b), length, dot(direction, drift), direction)
 
 

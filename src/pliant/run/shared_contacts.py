@@ -13,7 +13,7 @@ import numpy as np
 
 from pliant.arrays import Floats
 from pliant.dynamics.contact import ContactKinematics, contact_kinematics
-from pliant.dynamics.kinematics import poses, twists
+from pliant.dynamics.kinematics import TreeState, poses, twists
 from pliant.dynamics.tree import Tree
 from pliant.model.coordinate_pair import Pair
 from pliant.model.normal_law import Impulsive
@@ -62,7 +62,7 @@ def _columns(tree: Tree, pairs: Sequence[Pair], q: list[float], v: list[float]) 
     bodies = poses(tree, q)
 
     def at(rates: list[float]) -> list[ContactKinematics]:
-        return contact_kinematics(tree, pairs, q, rates, bodies, twists(tree, q, rates))
+        return contact_kinematics(TreeState(tree, q, rates, bodies, twists(tree, q, rates)), pairs)
 
     holds = [one.pair.friction is not None and float(one.speed) < STILL for one in at(v)]
     prescribed, each = {coordinate.v for coordinate in tree.prescribed}, np.eye(len(v)).tolist()

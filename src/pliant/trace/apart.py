@@ -19,7 +19,7 @@ from pliant.dynamics.algebra import is_zero, total
 from pliant.dynamics.closures import ConstraintRows, FormulaAt, rows
 from pliant.dynamics.cut_joint import cut_joint_state
 from pliant.dynamics.forward import Driven, Forward
-from pliant.dynamics.kinematics import Pose, Twist, poses, twists
+from pliant.dynamics.kinematics import TreeState
 from pliant.dynamics.loads import AppliedForces
 from pliant.dynamics.tree import ROOT, Node, Tree, build_tree
 from pliant.model.beam import Beam
@@ -70,18 +70,16 @@ class Pieces:
         return found
 
 
-def taken_apart(
-    tracer: Tracer, tree: Tree, closures: Sequence[Closure], q: Sequence[Scalar], v: Sequence[Scalar],
-    bodies: Sequence[Pose], moving: Sequence[Twist], formula: FormulaAt,
-) -> Pieces | None:  # fmt: skip
+def taken_apart(tracer: Tracer, here: TreeState, closures: Sequence[Closure], formula: FormulaAt) -> Pieces | None:
     """The pieces into which a tree with many loops falls; None if it has few, or if they cannot be solved like this."""
+    tree, bodies = here.tree, here.bodies
     cut = joints_to_cut(tree, closures)
     if not cut or not all(pose.rotation.index == 2 and is_constant(pose.position[2]) for pose in bodies):
         return None
     if not all(is_zero(bodies[k].position[2]) for k in cut):
         return None
     floating, same, first = _floating(tree, cut)
-    there, speeds = _state(tree, cut, q, v, bodies, moving)
+    there, speeds = _state(here, cut)
     joints = {k: _cut_joint(tree.nodes[k]) for k in cut}
     holding = [HELD_BY[type(joint.joint)](joint.joint, joint.name, joint.a, joint.b) for joint in joints.values()]
     closed = [closure for closure in holding if closure is not None]
@@ -146,15 +144,14 @@ def _floating(tree: Tree, cut: Sequence[int]) -> tuple[Tree, dict[int, int], dic
     return replace(built, gravity=tree.gravity, rotors=rotors), same, first
 
 
-def _state(
-    tree: Tree, cut: Sequence[int], q: Sequence[Scalar], v: Sequence[Scalar], bodies: Sequence[Pose], moving: Sequence[Twist]
-) -> tuple[list[Scalar], list[Scalar]]:
+def _state(here: TreeState, cut: Sequence[int]) -> tuple[list[Scalar], list[Scalar]]:
     """Coordinates and rates of the pieces where the tree is; in a plane, one of each for every motion."""
     there: list[Scalar] = []
     speeds: list[Scalar] = []
-    for k, node in enumerate(tree.nodes):
+    q, v = here.q, here.v
+    for k, node in enumerate(here.tree.nodes):
         if k in cut:
-            pose, twist = bodies[k], moving[k]
+            pose, twist = here.bodies[k], here.moving[k]
             there += [*pose.position[:2], pose.rotation.angle]
             speeds += [*pose.rotation.out(twist.velocity)[:2], twist.omega[2]]
         else:
@@ -173,8 +170,8 @@ def _with_rates(tracer: Tracer, pieces: Pieces) -> Pieces:
     """With how the joints' rates depend on those of the pieces, and their derivatives along the motion."""
     q_column, q = tracer.symbols("piece", len(pieces.q))
     v_column, v = tracer.symbols("piece_rate", len(pieces.v))
-    bodies, moving = poses(pieces.tree, q), twists(pieces.tree, q, v)
-    states = [cut_joint_state(pieces.tree, joint, q, v, bodies, moving) for joint in pieces.joints.values()]
+    here = TreeState.of(pieces.tree, q, v)
+    states = [cut_joint_state(here, joint) for joint in pieces.joints.values()]
     joint_rates = [state.coordinates[0].rates[0] for state in states]
     pattern = tracer.sparse_jacobian(joint_rates, v_column)
     # with the pieces' accelerations zero; in a plane, coordinates change at their rates

@@ -17,9 +17,8 @@ from pliant.dynamics.contact import (
     knocked,
 )
 from pliant.dynamics.grip import Grip
-from pliant.dynamics.kinematics import Pose
+from pliant.dynamics.kinematics import TreeState
 from pliant.dynamics.loads import AppliedForces
-from pliant.dynamics.tree import Tree
 from pliant.integrate.memory.run_record import SPENT, UNDAMPED
 from pliant.model.coordinate_pair import Pair
 from pliant.model.normal_law import CustomNormal
@@ -59,17 +58,9 @@ class PairSlots:
 
 
 def contact_forces(
-    tree: Tree,
-    contacts: Sequence[ContactKinematics],
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    bodies: Sequence[Pose],
-    p: Sequence[Scalar],
-    bristles: Sequence[Scalar],
-    held: Sequence[Scalar],
-    knocks: Sequence[Scalar],
-    applied: AppliedForces,
-) -> list[ContactForce]:
+    state: TreeState, contacts: Sequence[ContactKinematics], p: Sequence[Scalar], bristles: Sequence[Scalar],
+    held: Sequence[Scalar], knocks: Sequence[Scalar], applied: AppliedForces,
+) -> list[ContactForce]:  # fmt: skip
     """Computes the forces of all pairs and applies them to the bodies; p, bristles and held contain the contacts' entries only.
 
     knocks: forces that the responses to impulses are found by, zero otherwise.
@@ -83,7 +74,7 @@ def contact_forces(
         own, grasp = bristles[taken : taken + count], held[grasped : grasped + holding]
         forces.append(contact_force(kinematics, closed, entry, Grip(doing, (x, y, z)), own, grasp))
         taken, grasped = taken + count, grasped + holding
-        apply(tree, knocked(forces[-1], [next(knocking) for _ in range(knock_count(kinematics))]), bodies, q, v, applied)
+        apply(state, knocked(forces[-1], [next(knocking) for _ in range(knock_count(kinematics))]), applied)
         _account(forces[-1], applied)
     return forces
 

@@ -13,12 +13,12 @@ from pliant.codegen.tracer import Scalar, Tracer
 from pliant.dynamics.algebra import ZERO, Vec, add, cross, dot, is_zero, scale, sub, vanishes
 from pliant.dynamics.contact import LONGEST_TURN, ContactForce, ContactKinematics, contact_force, step_within, turning
 from pliant.dynamics.grip import Grip
-from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist
+from pliant.dynamics.kinematics import Pose, TreeState
 from pliant.dynamics.loads import AppliedForces, at_place
 from pliant.dynamics.pairs import touching
 from pliant.dynamics.rotation import NO_TURN
 from pliant.dynamics.tangents import tangents_of
-from pliant.dynamics.tree import ROOT, Tree
+from pliant.dynamics.tree import ROOT
 from pliant.integrate.loop.grip_states import SLIDES
 from pliant.integrate.loop.group_kernels import CARRIED, ENTERED, ENTRIES, RATES, ROW, SHUT, WRENCH
 from pliant.integrate.memory.run_record import CUTS, MARKS, TURNS
@@ -43,12 +43,8 @@ class TracedGroup:
     """A group at the traced state."""
 
     group: ContactGroup
-    tree: Tree
     tracer: Tracer
-    q: Sequence[Scalar]
-    v: Sequence[Scalar]
-    bodies: Sequence[Pose]
-    moving: Sequence[Twist]
+    here: TreeState
     changing: Callable[[Sequence[Scalar]], list[Scalar]]  # the rates of functions of the coordinates
 
     def __post_init__(self) -> None:
@@ -62,10 +58,10 @@ class TracedGroup:
     def push(self, applied: AppliedForces) -> None:
         """Apply the wrenches of near pairs, which are inputs of all functions, to the bodies."""
         for ball, (force, moment) in zip(self.group.balls, self.wrenches, strict=True):
-            place = self.tree.place(ball.at)
+            here, place = self.here, self.here.tree.place(ball.at)
             if place.node != ROOT:
-                into = self.bodies[place.node].rotation.into
-                load = at_place(self.tree, place, into(force), into(moment) if self.spins else ZERO, self.q, self.v)
+                into = here.bodies[place.node].rotation.into
+                load = at_place(here.tree, place, into(force), into(moment) if self.spins else ZERO, here.q, here.v)
                 applied.loads[place.node] = applied.loads[place.node].plus(load)
         applied.dissipate(f"{self.group.name} normal", self.lost)
         returns = self.group.friction is not None and self.group.friction.returns
@@ -80,7 +76,7 @@ class TracedGroup:
 
     @cached_property
     def centres(self) -> list[Vec]:
-        return [place_pose(self.tree, self.tree.place(ball.at), self.bodies, self.q).position for ball in self.group.balls]
+        return [self.here.pose(self.here.tree.place(ball.at)).position for ball in self.group.balls]
 
     @cached_property
     def motions(self) -> list[tuple[Vec, Vec]]:
@@ -91,9 +87,9 @@ class TracedGroup:
         ]
 
     def _omega(self, ball: Sphere) -> Vec:
-        place = self.tree.place(ball.at)
-        turn = place_pose(self.tree, place, self.bodies, self.q).rotation
-        return ZERO if place.node == ROOT else turn.out(place_twist(self.tree, place, self.moving, self.q, self.v).omega)
+        place = self.here.tree.place(ball.at)
+        turn = self.here.pose(place).rotation
+        return ZERO if place.node == ROOT else turn.out(self.here.twist(place).omega)
 
     def rows(self) -> list[Scalar]:
         """The row of every member: see `group_kernels`."""
@@ -101,7 +97,7 @@ class TracedGroup:
         for ball, centre, (velocity, omega) in zip(self.group.balls, self.centres, self.motions, strict=True):
             found += [*centre, *velocity, *omega, ball.radius, *ZERO]
         for plane in self.group.planes:
-            pose = place_pose(self.tree, self.tree.place(plane.on), self.bodies, self.q)
+            pose = self.here.pose(self.here.tree.place(plane.on))
             foot = add(pose.position, pose.rotation.out(vector(tuple(plane.point), 0)))
             normal = pose.rotation.out(vector(tuple(plane.normal), 0))
             found += [*foot, *ZERO, *ZERO, 0.0, *normal]
@@ -123,7 +119,7 @@ class TracedGroup:
     @property
     def turns(self) -> list[Vec]:
         """Angular velocities that carry balls round."""
-        every = [turning(self.tree, self.tree.place(ball.at), self.moving) for ball in self.group.balls]
+        every = [turning(self.here, self.here.tree.place(ball.at)) for ball in self.group.balls]
         return [omega for omega in every if not vanishes(omega)]
 
     # ---- what two of them do

@@ -10,9 +10,8 @@ from pliant.dynamics.algebra import total
 from pliant.dynamics.gibbs_appell import Wrench
 from pliant.dynamics.grip import SMALLEST_SPEED, Grip
 from pliant.dynamics.joint_friction import RubbingJoint, pressing, push
-from pliant.dynamics.kinematics import Pose
+from pliant.dynamics.kinematics import Pose, TreeState
 from pliant.dynamics.loads import AppliedForces
-from pliant.dynamics.tree import Tree
 from pliant.errors import ModelError
 from pliant.integrate.loop.grip_states import REST_SHARE, SLIDES
 from pliant.integrate.memory.run_record import CUTS, STOPS, TURNS
@@ -132,17 +131,10 @@ def check_served(joints: Sequence[RubbingJoint]) -> None:
 
 
 def rub(
-    tree: Tree,
-    joints: Sequence[RubbingJoint],
-    p: Sequence[Scalar],
-    bristles: Sequence[Scalar],
-    symbols: Sequence[Scalar],
-    first_unknown: int,
-    where_things_are: tuple[Sequence[Scalar], Sequence[Scalar], Sequence[Pose]],
-    applied: AppliedForces,
-) -> list[Rubbing]:
+    state: TreeState, joints: Sequence[RubbingJoint], p: Sequence[Scalar], bristles: Sequence[Scalar], symbols: Sequence[Scalar],
+    first_unknown: int, applied: AppliedForces,
+) -> list[Rubbing]:  # fmt: skip
     """Apply the unknown friction of all joints to their bodies; p and bristles contain the joints' entries only."""
-    q, v, bodies = where_things_are
     found: list[Rubbing] = []
     taken, gripped, place = 0, 0, 0
     for joint in joints:
@@ -157,7 +149,7 @@ def rub(
         unknowns = range(first_unknown + place, first_unknown + place + count)
         direction, rates = _direction(joint, own, grip)
         found.append(Rubbing(joint, unknowns, force, direction, rates, grip))
-        push(tree, joint, force, q, v, bodies, applied)
+        push(state, joint, force, applied)
         power = total(f * s for f, s in zip(force, joint.slip, strict=True))
         applied.dissipate(f"{joint.label} friction", power, returns=joint.friction.law.returns)
         place += count

@@ -19,11 +19,11 @@ from pliant.dynamics.energy import (
     strain_energy,
 )
 from pliant.dynamics.gibbs_appell import Wrench
-from pliant.dynamics.kinematics import Pose, Twist, place_pose, place_twist
+from pliant.dynamics.kinematics import TreeState
 from pliant.dynamics.motors import MotorState
 from pliant.dynamics.rotation import quaternion_of
 from pliant.dynamics.struts import StrutForce, strut_energy
-from pliant.dynamics.tree import Node, Place, Tree
+from pliant.dynamics.tree import Node, Place
 from pliant.model.system import System
 from pliant.trace.closures import Closures
 
@@ -33,11 +33,7 @@ class TracedState:
     """A System at one traced state."""
 
     system: System
-    tree: Tree
-    q: Sequence[Scalar]
-    v: Sequence[Scalar]
-    bodies: Sequence[Pose]
-    moving: Sequence[Twist]
+    here: TreeState
     cut_joints: Sequence[CutJointState]
     struts: Sequence[StrutForce]
     motors: Sequence[MotorState]
@@ -61,7 +57,8 @@ def observe(
     friction: quantities of joints with friction. inboard: wrenches of the inboard joints. readings: of sensors.
     met: energy stored by near pairs of a group.
     """
-    tree, q, v, bodies, moving = state.tree, state.q, state.v, state.bodies, state.moving
+    here = state.here
+    tree, q, v, bodies, moving = here.tree, here.q, here.v, here.bodies, here.moving
     momentum, angular = momenta(tree, q, v, bodies, moving)
     observed: dict[str, list[Scalar]] = {
         "a": list(accelerations),
@@ -109,7 +106,7 @@ def observe(
         observed["reaction_moment"] += moment
         observed["reaction_force"] += force
     for node in tree.nodes:
-        pose, twist = place_pose(tree, node.tip, bodies, q), place_twist(tree, node.tip, moving, q, v)
+        pose, twist = here.pose(node.tip), here.twist(node.tip)
         observed["tip_position"] += pose.position
         observed["tip_velocity"] += pose.rotation.out(twist.velocity)
         observed["tip_deflection"] += _deflection(state, node, node.tip)
@@ -120,7 +117,7 @@ def _deflection(state: TracedState, node: Node, place: Place) -> Vec:
     """Displacement of a place by the deformation fields from its position with all the body's modes at zero, in body axes."""
     if not place.displacement:
         return ZERO
-    z, _ = node.own(state.q, state.v)
+    z, _ = node.own(state.here.q, state.here.v)
     straight = [x if name not in node.link.mode_labels else 0.0
                 for x, name in zip(z, node.link.own_labels, strict=True)]  # fmt: skip
     still = [0.0] * len(z)

@@ -14,10 +14,10 @@ from pliant.codegen.tracer import Scalar, TracedScalar
 from pliant.dynamics.algebra import Vec
 from pliant.dynamics.cut_joint import CutJointState, cut_joint_state
 from pliant.dynamics.gibbs_appell import Wrench
-from pliant.dynamics.kinematics import Pose, Twist, poses, twists
+from pliant.dynamics.kinematics import Pose, TreeState, Twist
 from pliant.dynamics.loads import AppliedForces, applied_forces, damped_stops
 from pliant.dynamics.motors import MotorState, push_motors
-from pliant.dynamics.struts import StrutState, strut_states
+from pliant.dynamics.struts import StrutState, strut_state
 from pliant.dynamics.tree import Tree
 from pliant.errors import ModelError
 from pliant.integrate.memory.run_record import CUTS, TURNS
@@ -149,7 +149,7 @@ class Signals:
     ) -> Self:
         """The same mechanism at other coordinates and rates; poses and twists of its bodies, if these are moved by themselves."""
         there = copy.copy(self)
-        for name in ("cut_joint_states", "strut_states", "bodies", "moving"):
+        for name in ("cut_joint_states", "strut_states", "here"):
             vars(there).pop(name, None)
         there._measured = {}
         there.q, there.v, there._given_bodies, there._given_moving = list(q), list(v), bodies, moving
@@ -286,16 +286,16 @@ class Signals:
         """Cut joints at the traced state."""
         if not self.system.cut_joints:
             return []
-        bodies, moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
-        return [cut_joint_state(self.tree, one, self.q, self.v, bodies, moving) for one in self.system.cut_joints.values()]
+        here = TreeState.of(self.tree, self.q, self.v)
+        return [cut_joint_state(here, one) for one in self.system.cut_joints.values()]
 
     @cached_property
     def strut_states(self) -> list[StrutState]:
         """Struts at the traced state: formulas read their lengths and rates."""
         if not self.system.struts:
             return []
-        bodies, moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
-        return strut_states(self.tree, self.system.struts.values(), self.q, self.v, bodies, moving)
+        here = TreeState.of(self.tree, self.q, self.v)
+        return [strut_state(here, strut) for strut in self.system.struts.values()]
 
     def _clock(self, breakpoints: Numbers) -> Scalar:
         """Time as a formula with breakpoints may see it: strictly inside the present piece."""

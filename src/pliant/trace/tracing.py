@@ -38,7 +38,7 @@ from pliant.dynamics.contact import (
 from pliant.dynamics.forward import Driven, Forward
 from pliant.dynamics.gibbs_appell import Wrench
 from pliant.dynamics.joint_friction import RubbingJoint, rubbing_joints
-from pliant.dynamics.kinematics import Pose, Twist, poses, twists
+from pliant.dynamics.kinematics import Pose, TreeState, Twist, poses
 from pliant.dynamics.loads import AppliedForces, BodyLoad
 from pliant.dynamics.reactions import of_sleeve, reactions
 from pliant.dynamics.retraction import retract
@@ -353,7 +353,7 @@ class Trace(Signals):
 
     def _move(self) -> None:
         """Forces of all parts, and the accelerations that they cause."""
-        self.bodies, self.moving = poses(self.tree, self.q), twists(self.tree, self.q, self.v)
+        self.here = TreeState.of(self.tree, self.q, self.v)
         self.applied = self.acting({label: self.p[k] for label, k in self.stops.items()})
         bristles, self.contacts = self._contact_forces(self.applied)
         if self.group is not None:
@@ -398,8 +398,7 @@ class Trace(Signals):
     @cached_property
     def inboard(self) -> list[Wrench]:
         """The wrench of every inboard joint on its body."""
-        accelerations, loads = self.forward.accelerations, self.applied.outer
-        return reactions(self.tree, self.q, self.v, accelerations, self.bodies, loads, self.closing)
+        return reactions(self.here, self.forward.accelerations, self.applied.outer, self.closing)
 
     def _sensed(self, name: str, part: str) -> list[Scalar]:
         return measured(self, name, part)
@@ -430,8 +429,9 @@ class Trace(Signals):
     def group(self) -> TracedGroup | None:
         """The shapes of which any two may touch, at the traced state."""
         group = group_of(self.system)
-        known = (self.tree, self.tracer, self.q, self.v, self.bodies, self.moving)
-        return None if group is None else TracedGroup(group, *known, lambda vector: self._rates_of(vector, self.rates))
+        if group is None:
+            return None
+        return TracedGroup(group, self.tracer, self.here, lambda vector: self._rates_of(vector, self.rates))
 
     def _solve_friction(self) -> None:
         self.frictional = self._friction_joints(self.rubbing, self.forward, self.applied.outer, self.closures)
@@ -472,8 +472,7 @@ class Trace(Signals):
         return self.group.slots(self.places[NEAR].start + 1, carried, n_events)
 
     def _observed(self, efforts: Sequence[Scalar]) -> list[Scalar]:
-        state = TracedState(self.system, self.tree, self.q, self.v, self.bodies, self.moving, self.cut_joint_states,
-                            self.applied.struts, self.motors)  # fmt: skip
+        state = TracedState(self.system, self.here, self.cut_joint_states, self.applied.struts, self.motors)
         met = 0.0 if self.group is None else self.group.stored
         readings = [self.reading(channel, f"sensor {channel!r}") for channel in self.system.channels]
         observed = observe(state, self.forward.accelerations, self.power, efforts, self.contacts, self.multipliers, self.closures,
@@ -566,7 +565,7 @@ class Trace(Signals):
         start = self.known_start
         if self.formulation != "articulated" or start is None or start.redundant:
             return None
-        return taken_apart(self.tracer, self.tree, exact, self.q, self.v, self.bodies, self.moving, self._formula_at)
+        return taken_apart(self.tracer, self.here, exact, self._formula_at)
 
     def close(self, applied: AppliedForces, pieces: Pieces | None = None) -> Closures:
         """Residuals of all closures; multipliers act as symbols to be solved for, penalty springs act directly.
@@ -707,19 +706,19 @@ class Trace(Signals):
 
     def _contact_forces(self, applied: AppliedForces) -> tuple[ca.SX, list[ContactForce]]:
         """Applies the contacts' forces to the bodies; also returns the column of their bristle states."""
-        found = contact_kinematics(self.tree, self.pairs, self.q, self.v, self.bodies, self.moving)
+        found = contact_kinematics(self.here, self.pairs)
         column, bristles = self.tracer.symbols("bristle", sum(bristle_count(kinematics) for kinematics in found))
         self.held_column, held = self.tracer.symbols("held", sum(held_count(kinematics) for kinematics in found))
         self.knock_column, knocks = self.tracer.symbols("knock", sum(knock_count(kinematics) for kinematics in found))
         p = self.p[self.places[CONTACTS]]
-        return column, contact_forces(self.tree, found, self.q, self.v, self.bodies, p, bristles, held, knocks, applied)
+        return column, contact_forces(self.here, found, p, bristles, held, knocks, applied)
 
     @cached_property
     def rubbing_joints(self) -> list[RubbingJoint]:
         """Joints and closures with friction, at the traced state."""
         if not frictions_of(self.system):
             return []
-        joints = rubbing_joints(self.system, self.tree, self.q, self.v, self.bodies, self.moving, self.cut_joint_states)
+        joints = rubbing_joints(self.system, self.here, self.cut_joint_states)
         check_served(joints)
         return joints
 
@@ -731,7 +730,7 @@ class Trace(Signals):
         first = self.held_column.numel()
         self.unknown_column = ca.vertcat(self.held_column, rubbed, self.knock_column)
         p = self.p[self.places[JOINT_GRIPS]]
-        return column, rub(self.tree, joints, p, bristles, symbols, first, (self.q, self.v, self.bodies), applied)
+        return column, rub(self.here, joints, p, bristles, symbols, first, applied)
 
     def _friction_joints(
         self, rubbing: Sequence[Rubbing], forward: Forward, outer: Sequence[BodyLoad], closures: Closures
@@ -749,10 +748,10 @@ class Trace(Signals):
 
         def sleeve(k: int) -> Wrench:
             held = self._closing(closures, lambda closure, row: on_sleeve(self.tree, closure, row, k))
-            return of_sleeve(self.tree, k, self.q, self.v, forward.accelerations, self.bodies, outer, held, self.inboard)
+            return of_sleeve(self.here, k, forward.accelerations, outer, held, self.inboard)
 
         pressed = reactions_of(rubbing, self.inboard, of_closures, sleeve)
-        return [own.friction_joint(reaction, self.bodies) for own, reaction in zip(rubbing, pressed, strict=True)]
+        return [own.friction_joint(reaction, self.here.bodies) for own, reaction in zip(rubbing, pressed, strict=True)]
 
     def _hold(
         self,
