@@ -23,13 +23,13 @@ from pliant.integrate.methods.method import Method
 from pliant.integrate.status import AT_EVENT, AT_STOP
 from pliant.model import check
 from pliant.run.accounts import extremes_of, observed_along
-from pliant.run.contact_phases import pair_numbers
 from pliant.run.inertia import ALL_JUDGED, MOST_JUDGED
 from pliant.run.mechanism import AnySystem
 from pliant.run.observed import columns_of
 from pliant.run.prepare import Compiled, runnable
 from pliant.run.simulate import AUTO, Run, check_compiled, check_limits, method_of, weight_of
 from pliant.run.starts import short_struts, start_at, start_rules
+from pliant.trace.traced_system import pair_numbers
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -29,10 +29,10 @@ from pliant.integrate.member_runs import Ends
 from pliant.integrate.memory.run_record import ENTRY_FLOOR, REACH
 from pliant.integrate.status import AT_EVENT, AT_STOP
 from pliant.results.ledger import HELD
-from pliant.run.contact_phases import pair_numbers
 from pliant.run.observed import columns_of
 from pliant.run.simulate import Run, weight_of
 from pliant.run.starts import start_at
+from pliant.trace.traced_system import pair_numbers
 
 if TYPE_CHECKING:
     from pliant.ensemble.store import EnsembleStore

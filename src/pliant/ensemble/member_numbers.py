@@ -13,10 +13,10 @@ from pliant.arrays import Floats, Ints, Truths
 from pliant.errors import ModelError, SolveError
 from pliant.integrate.rows import evaluate_rows
 from pliant.model.resolve import checked_values, resolved
-from pliant.run.contact_phases import pair_numbers
 from pliant.run.simulate import weight_of
 from pliant.run.validity import judged_numbers
 from pliant.trace.lowering import UNITS
+from pliant.trace.traced_system import pair_numbers
 from pliant.trace.tracing import lower_system
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from pliant.arrays import Floats, Ints, Truths
 from pliant.ensemble.member_starts import doubtful_states
 from pliant.integrate.memory.run_record import REACH
 from pliant.integrate.rows import evaluate_rows
-from pliant.run.contact_phases import pair_numbers
 from pliant.run.validity import STATES_JUDGED
+from pliant.trace.traced_system import pair_numbers
 
 if TYPE_CHECKING:
     from pliant.codegen.llvm import MachineCode

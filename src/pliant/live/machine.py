@@ -28,7 +28,6 @@ from pliant.live.pulls import Pull, with_pulls
 from pliant.live.sliders import Ranges, Slider, sliders_of
 from pliant.live.tables import Table, tabulated
 from pliant.results.drawing import BodyDrawing, Drawing
-from pliant.run.contact_phases import pair_numbers
 from pliant.run.image import Image
 from pliant.run.mechanism import AnySystem, mechanism_of
 from pliant.run.prepare import Compiled, compile_system
@@ -41,7 +40,7 @@ from pliant.show.drawing import draw
 from pliant.trace.layout import CONSTANTS
 from pliant.trace.lowered_system import LoweredSystem
 from pliant.trace.lowering import every_number
-from pliant.trace.traced_system import TracedSystem
+from pliant.trace.traced_system import TracedSystem, pair_numbers
 
 STACK = 2**18  # bytes
 PAGE = 2**16  # bytes: what memory is counted in

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pliant.arrays import Floats
 from pliant.show.plot.style import (
     ALARM,
     INK,
@@ -14,7 +15,6 @@ from pliant.show.plot.style import (
     PANEL,
     QUIET,
     TIME,
-    Floats,
     Size,
     figure,
     legend,
