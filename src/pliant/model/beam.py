@@ -10,7 +10,7 @@ from pliant.answers import answer
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.body import ROOT, TIP, Length
-from pliant.model.damping import DAMPINGS, Damping
+from pliant.model.damping import DAMPINGS, Damping, checked_dampings
 from pliant.model.frame import Frame
 from pliant.model.material import Material
 from pliant.model.modes import (
@@ -70,10 +70,9 @@ class Beam:
         check.choice(part, "theory", self.theory, THEORIES)
         check.choice(part, "stiffening", self.stiffening, STIFFENINGS)
         object.__setattr__(self, "modes", _several(self.modes))
-        object.__setattr__(self, "damping", _several(self.damping))
         self._check_mass()  # which modes of torsion read
         self._check_modes()
-        self._check_damping()
+        object.__setattr__(self, "damping", checked_dampings(part, self.damping, DAMPINGS))
         if self.payload is not None:
             check.instance(part, "payload", self.payload, Payload, "a Payload")
 
@@ -220,14 +219,6 @@ class Beam:
                 raise ModelError(f"Beam: timoshenko modes need {field}.shear_factor, got None")
         if direction == "torsion" and self.rotary[0] <= 0.0:
             raise ModelError.of("Beam", "rotary_inertia", "must be > 0 kg m about x for torsion modes", self.rotary)
-
-    def _check_damping(self) -> None:
-        wanted = f"one of {', '.join(kind.__name__ for kind in DAMPINGS)}"
-        for k, damping in enumerate(self.dampings):
-            check.instance("Beam", f"damping[{k}]", damping, DAMPINGS, wanted)
-        names = [type(damping).__name__ for damping in self.dampings]
-        if len(set(names)) < len(names):
-            raise ModelError.of("Beam", "damping", "must contain each kind of damping at most once", names)
 
     def _check_mass(self) -> None:
         part = "Beam"

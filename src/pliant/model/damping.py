@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from pliant.errors import ModelError
 from pliant.model import check
@@ -98,4 +99,19 @@ class ModalDamping:
 
 
 Damping = KelvinVoigt | AirDrag | MotionDrag | Rayleigh | RayleighRatios | ModalDamping
+
+
+def checked_dampings(part: str, given: Any, kinds: tuple[type, ...], modes: int | None = None) -> tuple[Damping, ...]:
+    """The kinds of damping as a tuple; modes: how many ratios one kind must have, if it has several."""
+    several = tuple(given) if isinstance(given, (list, tuple)) else (given,)
+    for k, damping in enumerate(several):
+        check.instance(part, f"damping[{k}]", damping, kinds, f"one of {', '.join(kind.__name__ for kind in kinds)}")
+        if modes is not None and isinstance(damping, ModalDamping) and isinstance(damping.ratios, tuple):
+            check.numbers(part, f"damping[{k}].ratios", damping.ratios, modes)
+    names = [type(damping).__name__ for damping in several]
+    if len(set(names)) < len(names):
+        raise ModelError.of(part, "damping", "must contain each kind of damping at most once", names)
+    return several
+
+
 DAMPINGS: tuple[type[Damping], ...] = (KelvinVoigt, AirDrag, MotionDrag, Rayleigh, RayleighRatios, ModalDamping)

@@ -13,7 +13,7 @@ from pliant.arrays import Floats
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.body import ROOT, TIP, Length
-from pliant.model.damping import Damping, ModalDamping, Rayleigh
+from pliant.model.damping import Damping, ModalDamping, Rayleigh, checked_dampings
 from pliant.model.frame import Frame
 from pliant.model.reduced import ReducedModel
 from pliant.model.rigid import Payload
@@ -38,14 +38,7 @@ class ModalBody:
         if isinstance(self.model, (str, Path)):
             object.__setattr__(self, "model", ReducedModel.read(self.model))
         check.instance(part, "model", self.model, ReducedModel, "made by pl.modal_body, or the path of a .npz file")
-        several = tuple(self.damping) if isinstance(self.damping, (list, tuple)) else (self.damping,)
-        object.__setattr__(self, "damping", several)
-        for k, damping in enumerate(several):
-            check.instance(part, f"damping[{k}]", damping, KINDS, "ModalDamping or Rayleigh")
-            if isinstance(damping, ModalDamping) and isinstance(damping.ratios, tuple):
-                check.numbers(part, f"damping[{k}].ratios", damping.ratios, self.model.modes)
-        if len({type(damping) for damping in several}) < len(several):
-            raise ModelError.of(part, "damping", "must contain each kind of damping at most once", several)
+        object.__setattr__(self, "damping", checked_dampings(part, self.damping, KINDS, self.model.modes))
         if self.payload is not None:
             check.instance(part, "payload", self.payload, Payload, "a Payload")
 

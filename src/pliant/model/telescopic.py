@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.body import ROOT, TIP, Length
-from pliant.model.damping import AirDrag, Damping, KelvinVoigt, ModalDamping, MotionDrag, Rayleigh
+from pliant.model.damping import AirDrag, Damping, KelvinVoigt, ModalDamping, MotionDrag, Rayleigh, checked_dampings
 from pliant.model.frame import Frame
 from pliant.model.friction_law import FrictionLaw, friction_law
 from pliant.model.joint_friction import SLIDES, JointFriction
@@ -27,6 +27,7 @@ from pliant.model.signal import MotionTable, Prescribed, PrescribedMotion, presc
 FORMS = ("consistent", "as-published")
 TIP_ROTATIONS = ("exact", "first-order")
 SLEEVE_ENDS = ("stop", "continue", "spring")
+DAMPINGS_OF_ARMS = (KelvinVoigt, AirDrag, MotionDrag, Rayleigh, ModalDamping)
 EXTENSION = "extension"  # the name of the free length among the coordinates
 
 
@@ -72,7 +73,7 @@ class TelescopicBeam:
         check.choice(part, "tip_rotation", self.tip_rotation, TIP_ROTATIONS)
         check.choice(part, "on_sleeve_end", self.on_sleeve_end, SLEEVE_ENDS)
         self._check_modes(part)
-        self._check_damping(part)
+        object.__setattr__(self, "damping", checked_dampings(part, self.damping, DAMPINGS_OF_ARMS, len(self.mode_labels)))
         self._check_numbers(part)
         if self.extension >= self.length and self.on_sleeve_end == "stop":
             rule = f"must be < length = {self.length!r} m when on_sleeve_end is 'stop'"
@@ -187,19 +188,6 @@ class TelescopicBeam:
             raise ModelError(f"{part}: {direction} modes need section.{needed}, got None")
         if direction == "torsion" and self.material.shear_modulus is None:
             raise ModelError(f"{part}: torsion modes need material.G or material.nu, got None")
-
-    def _check_damping(self, part: str) -> None:
-        several = tuple(self.damping) if isinstance(self.damping, (list, tuple)) else (self.damping,)
-        object.__setattr__(self, "damping", several)
-        kinds = (KelvinVoigt, AirDrag, MotionDrag, Rayleigh, ModalDamping)
-        for k, damping in enumerate(several):
-            wanted = f"one of {', '.join(kind.__name__ for kind in kinds)}"
-            check.instance(part, f"damping[{k}]", damping, kinds, wanted)
-            if isinstance(damping, ModalDamping) and isinstance(damping.ratios, tuple):
-                check.numbers(part, f"damping[{k}].ratios", damping.ratios, len(self.mode_labels))
-        names = [type(damping).__name__ for damping in several]
-        if len(set(names)) < len(names):
-            raise ModelError.of(part, "damping", "must contain each kind of damping at most once", names)
 
     def _check_friction(self, part: str, friction: JointFriction) -> None:
         friction.check_fits(part, "friction", SLIDES)
