@@ -1,4 +1,4 @@
-"""Questions to parts and results that layers above answer; the layers below know these by name only."""
+"""Questions to parts and results that files above them answer; the files below know these by name only."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ ANSWERED_BY = {
     "inverse dynamics": ("pliant.run.inverse", "inverse_dynamics"),
     "jacobian": ("pliant.analysis.frame_jacobian", "jacobian"),
     "integrals": ("pliant.beams.gibbs_appell", "gibbs_appell_integrals"),
+    "described": ("pliant.model.described", "described"),
     "page": ("pliant.show.player", "page"),
 }
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
+from pliant.answers import answer
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.along import Along
@@ -18,7 +19,6 @@ from pliant.model.closure import (
     MULTIPLIERS,
     Closure,
     FormulaClosure,
-    GearClosure,
     closure,
     closure_tolerance,
 )
@@ -64,13 +64,11 @@ from pliant.model.telescopic import TelescopicBeam
 from pliant.model.wear import WEAR, Archard, WearRate
 from pliant.results import rich_display
 from pliant.results.result import Result
-from pliant.results.shown_units import ShownUnits, shown_number, shown_unit
 from pliant.scalar import ArrayOf, Numbers
 
 BODIES: dict[str, type[Body]] = {"beam": Beam, "telescopic": TelescopicBeam, "rigid": RigidBody, "modal_body": ModalBody}
-PAYLOAD = " payload"  # suffix that makes a payload's name from its beam's name
 MOST_NAMED = 5  # beams listed by name on one line; more are counted
-DEEPEST_INDENT = 150  # characters of indentation in a printed tree; deeper bodies are not indented further
+PAYLOAD = " payload"  # suffix that makes a payload's name from its beam's name
 
 
 @dataclass(frozen=True)
@@ -761,54 +759,10 @@ class System:
         return "; ".join(f"{kind} of {names}" for kind, names in named.items())
 
     def __str__(self) -> str:
-        bodies, freedom = len(self.links), self.degrees_of_freedom
-        counted = f"{bodies} {'body' if bodies == 1 else 'bodies'}, {freedom} {'degree' if freedom == 1 else 'degrees'} of freedom"
-        head = f"{self.name}: {counted}, {self.mass:.6g} kg"
-        if self.closures:
-            head += f", {len(self.closures)} closures not counted"
-        lines = [head, f"gravity {tuple(self.gravity)} m/s^2", GROUND]
-        lines += self._tree()
-        lines += [f"stiffening auto: {self.automatic_stiffening}"] if self.automatic_stiffening else []
-        lines += [f"drive {d.name}: {d.coordinate}" for d in self.drives.values()]
-        lines += [f"{_kind(load)} {load.name}: on {_where(self, load.at)}" for load in self.loads.values()]
-        lines += [f"strut {s.name}: from {_where(self, s.a)} to {_where(self, s.b)}, {_strut_parts(s, self.shown_units)}"
-                  for s in self.struts.values()]  # fmt: skip
-        lines += [f"motor {m.name}: on {m.coordinate}, {_motor_parts(m)}" for m in self.motors.values()]
-        lines += [f"{c.name}: {type(c.normal).__name__}, {type(c.friction).__name__ if c.friction else 'no friction'}"
-                  for c in self.contacts.values()]  # fmt: skip
-        lines += [f"{g.name}: {type(g.normal).__name__} among {len(g.balls)} spheres and {len(g.planes)} planes"
-                  for g in self.groups.values()]  # fmt: skip
-        lines += [f"closure {c.name}: {c.kind} of {_held(self, c)}, by {c.by}" for c in self.closures.values()]
-        lines += _ends_of_travel(self)
-        lines += [
-            f"coupling {c.name}: {c.joint.part} of {_where(self, c.a)} on {_where(self, c.b)}" for c in self.cut_joints.values()
-        ]
-        lines += [f"state {s.name}: starts at {s.start:g}" for s in self.own_states.values()]
-        lines += [f"sampled {c.name}: {', '.join(c.outputs)} every {c.period:g} s{f', delayed by {c.delay:g} s' * (c.delay > 0.0)}"
-                  for c in self.controllers.values()]  # fmt: skip
-        lines += [f"sensor {name}: {type(own).__name__}" for name, own in self.sensors.items()]
-        lines += [f"event {c.name}: {c.direction}{', stops the run' * c.stop}" for c in self.conditions.values()]
-        return "\n".join(lines)
+        return str(answer("described", self))
 
     def _repr_html_(self) -> str:
         return rich_display.preformatted(str(self))
-
-    def _tree(self) -> list[str]:
-        """One line per body, indented under its carrier. Not recursive: a chain may be longer than Python's stack is deep."""
-        children: dict[str, list[Link]] = {}
-        for link in self.links.values():
-            children.setdefault(link.on.body, []).append(link)
-        lines: list[str] = []
-        waiting = [(link, "") for link in reversed(children.get(GROUND, []))]
-        while waiting:
-            link, indent = waiting.pop()
-            last = link is children[link.on.body][-1]
-            rates = ", ".join(link.rates) or "no coordinates"
-            kind = f"{type(link.body).__name__} {link.body.mass:.6g} kg"
-            lines.append(f"{indent}{'└─' if last else '├─'} {link.name}: {link.joint.part} {kind} ({rates})")
-            below = indent + ("   " if last else "│  ") if len(indent) < DEEPEST_INDENT else indent
-            waiting += [(child, below) for child in reversed(children.get(link.name, []))]
-        return lines
 
     def _add_payload(self, name: str, carrier: Body, load: Payload) -> None:
         """Add the payload as a rigid body welded to the tip, so that its offset follows the tip's rotation exactly."""
@@ -924,53 +878,3 @@ def _initial(part: str, label: str, modes: Sequence[str], given: Mapping[str, fl
             rule = f"must name modes out of {list(modes)}{check.did_you_mean(name, modes)}"
             raise ModelError.of(part, label, rule, name)
     return {name: check.number(part, f"{label}[{name!r}]", value) for name, value in given.items()}
-
-
-def _held(system: System, made: Closure) -> str:
-    return " and ".join(made.coordinates or [_where(system, frame) for frame in made.frames or ()])
-
-
-def _where(system: System, frame: Frame) -> str:
-    if frame.station is None:
-        return frame.body
-    body = system.links[frame.body].body
-    station = body.named_station(frame.station) if isinstance(body, ModalBody) else f"{frame.station:g} m"
-    return f"{frame.body} at {station}"
-
-
-def _ends_of_travel(system: System) -> list[str]:
-    """Lines that describe the stops and backlash of joints, and the backlash of gears."""
-    lines = []
-    for link in system.links.values():
-        for motion in link.joint.motions:
-            label = f"{link.name}.{motion.name}"
-            size, unit = shown_unit(motion.unit, system.shown_units)
-            stop, play = link.joint.limited.get(motion.name), link.joint.plays.get(motion.name)
-            if stop is not None:
-                law = "spring" if stop.law is None else type(stop.law).__name__
-                lines.append(f"stops of {label}: {stop.low / size:g} to {stop.high / size:g} {unit}, {law}")
-            if play is not None:
-                lines.append(
-                    f"backlash of {label}: {play.gap / size:g} {unit} about {play.centre / size:g}, {type(play.law).__name__}"
-                )
-    gears = [(c.name, c.backlash) for c in system.closures.values() if isinstance(c, GearClosure)]
-    return lines + [f"backlash of {name}: {play.gap:g}, {type(play.law).__name__}" for name, play in gears if play is not None]
-
-
-def _motor_parts(drive: MotorDrive) -> str:
-    motor = drive.motor
-    kind = "electrical" if motor.is_electrical else "torque-speed line" if motor.has_line else "torque"
-    rotor = f"rotor {motor.inertia:g} kg m^2 at {motor.ratio:g}:1"
-    gear = f", elastic gear {motor.gear_stiffness:g} at the coordinate" if motor.is_elastic else ""
-    states = "".join(f", {name} a state" for name in drive.states)
-    return f"{rotor}{gear}, {kind if drive.command is not None else 'not driven'}{states}"
-
-
-def _strut_parts(strut: Strut, shown: ShownUnits) -> str:
-    spring = [] if strut.rest is None else [f"spring {strut.stiffness:g} N/m of {shown_number(strut.rest, 'm', shown, 6)}"]
-    damper = [f"damper {strut.damping:g} N s/m"] if strut.damping else []
-    return ", ".join([*spring, *damper, *(["actuator"] if strut.force is not None else [])])
-
-
-def _kind(load: PointForce | PointMoment) -> str:
-    return "force" if isinstance(load, PointForce) else "moment"
