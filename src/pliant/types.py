@@ -13,7 +13,7 @@ from pliant.exchange.elastic_link import ElasticLink
 from pliant.exchange.robot import Robot
 from pliant.files import Model, RunSettings
 from pliant.integrate.methods.method import Method
-from pliant.model.body import Body, Length
+from pliant.model.body import Body
 from pliant.model.check import Axis, Vector
 from pliant.model.clearance import ClearanceJoint
 from pliant.model.closure import Closure
@@ -24,6 +24,7 @@ from pliant.model.force import Condition, Drive, PointForce, PointMoment
 from pliant.model.friction_law import BristleLaw, FrictionLaw
 from pliant.model.inverse_problem import FramePath, InverseProblem
 from pliant.model.joint import Joint, Motion
+from pliant.model.length import Length
 from pliant.model.motor import MotorDrive
 from pliant.model.new_sensor import NewSensor
 from pliant.model.normal_law import NormalLaw

@@ -15,8 +15,8 @@ from pliant.fem.integrals import integrals, with_stiffening
 from pliant.fem.interfaces import Interface, interface, nodal_turns, rigid_regions
 from pliant.fem.reduction import Problem, reduced_shapes
 from pliant.model import check
-from pliant.model.body import ROOT
 from pliant.model.damping import Damping
+from pliant.model.frame import ROOT
 from pliant.model.modal import ModalBody
 from pliant.model.reduced import ReducedModel
 from pliant.model.reduction import CraigBampton, FreeModes, Reduction

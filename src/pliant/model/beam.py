@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Self
 from pliant.answers import answer
 from pliant.errors import ModelError
 from pliant.model import check
-from pliant.model.body import ROOT, TIP, Length
 from pliant.model.damping import DAMPINGS, Damping, checked_dampings
-from pliant.model.frame import Frame
+from pliant.model.frame import ROOT, TIP, Frame
+from pliant.model.length import Length
 from pliant.model.material import Material
 from pliant.model.modes import (
     MODE_SETS,

@@ -3,29 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import Any, Protocol, Self
 
 from pliant.model.frame import Frame
-from pliant.model.joint_friction import JointFriction
-from pliant.model.play import Limits
-from pliant.model.signal import PrescribedMotion
-
-if TYPE_CHECKING:
-    from pliant.model.rigid import Payload
-
-ROOT, TIP = "root", "tip"  # the places that every body has
-
-
-@dataclass(frozen=True)
-class Length:
-    """The free length of a body: a coordinate that is not a mode, and along which a drive may act."""
-
-    start: float  # m
-    rate: float  # m/s, at the start
-    motion: PrescribedMotion | None = None  # prescribed
-    stop: Limits | None = None  # a spring at the end of its travel
-    friction: JointFriction | None = None  # pressed by the sleeve's reaction
+from pliant.model.length import Length
+from pliant.model.rigid import Payload
 
 
 class Body(Protocol):

@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # what layers above answer
 Turn = tuple[Vector, float]  # unit axis, angle in rad
 
 GROUND = "ground"
+ROOT, TIP = "root", "tip"  # the places that every body has
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ import numpy as np
 from pliant.arrays import Floats
 from pliant.errors import ModelError
 from pliant.model import check
-from pliant.model.body import ROOT, TIP, Length
 from pliant.model.damping import Damping, ModalDamping, Rayleigh, checked_dampings
-from pliant.model.frame import Frame
+from pliant.model.frame import ROOT, TIP, Frame
+from pliant.model.length import Length
 from pliant.model.reduced import ReducedModel
 from pliant.model.rigid import Payload
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from pliant.errors import ModelError
 from pliant.model import check
-from pliant.model.body import ROOT, TIP, Length
 from pliant.model.check import Axis, Vector
-from pliant.model.frame import Frame
+from pliant.model.frame import ROOT, TIP, Frame
+from pliant.model.length import Length
 from pliant.model.solids import hull_of
 from pliant.scalar import ArrayOf, Numbers
 

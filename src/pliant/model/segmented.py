@@ -18,10 +18,9 @@ from pliant.arrays import Floats
 from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.beam import AUTO, Beam
-from pliant.model.body import ROOT, TIP
 from pliant.model.curve import Curve, Nodes, Twist, leaning, nodes_on, points, rotation_of, rotation_vector
 from pliant.model.damping import Damping, KelvinVoigt, ModalDamping, MotionDrag, Rayleigh
-from pliant.model.frame import Frame
+from pliant.model.frame import ROOT, TIP, Frame
 from pliant.model.joint import Joint, Weld
 from pliant.model.modes import PLANES, AxialElements, ElementModes, Modes, ModeSet, TorsionElements, direction_of
 from pliant.model.parameter import expression_of

@@ -11,7 +11,7 @@ from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.along import Along
 from pliant.model.beam import AUTO, Beam
-from pliant.model.body import ROOT, TIP, Body
+from pliant.model.body import Body
 from pliant.model.check import Axis
 from pliant.model.clearance import ClearanceJoint
 from pliant.model.closure import (
@@ -38,7 +38,7 @@ from pliant.model.contact_group import ContactGroup, check_members, checked_fric
 from pliant.model.cut_joint import CutJoint
 from pliant.model.driven_by import efforts_of, first_row, interpolation_error
 from pliant.model.force import DIRECTIONS, EXPRESSED, Condition, Drive, PointForce, PointMoment
-from pliant.model.frame import GROUND, Frame
+from pliant.model.frame import GROUND, ROOT, TIP, Frame
 from pliant.model.friction_law import DryFriction, friction_law
 from pliant.model.inverse_problem import InverseProblem
 from pliant.model.joint import BALL, ROTATION, TRANSLATION, Joint, Weld

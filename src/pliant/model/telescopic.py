@@ -12,11 +12,11 @@ from typing import Any, ClassVar, Self
 
 from pliant.errors import ModelError
 from pliant.model import check
-from pliant.model.body import ROOT, TIP, Length
 from pliant.model.damping import AirDrag, Damping, KelvinVoigt, ModalDamping, MotionDrag, Rayleigh, checked_dampings
-from pliant.model.frame import Frame
+from pliant.model.frame import ROOT, TIP, Frame
 from pliant.model.friction_law import FrictionLaw, friction_law
 from pliant.model.joint_friction import SLIDES, JointFriction
+from pliant.model.length import Length
 from pliant.model.material import Material
 from pliant.model.modes import AxialModes, Modes, ModeSet, TorsionModes, labels
 from pliant.model.play import Limits

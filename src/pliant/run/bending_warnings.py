@@ -10,7 +10,7 @@ from pliant.arrays import Floats
 from pliant.dynamics.kinematics import twists
 from pliant.dynamics.tree import ROOT, Node
 from pliant.model.beam import AUTO, FIRST_ORDER, MOST_FULL
-from pliant.model.body import TIP
+from pliant.model.frame import TIP
 from pliant.model.joint import TRANSLATION
 from pliant.model.system import PAYLOAD
 from pliant.run.beam_limits import BeamLimits, UniformBeamLimits

@@ -23,10 +23,9 @@ from pliant.beams.telescopic import unit_beam
 from pliant.dynamics.algebra import Vec, add
 from pliant.dynamics.tree import Node, Tree
 from pliant.model.beam import Beam
-from pliant.model.body import TIP
 from pliant.model.contact import ContactPair, Plane
 from pliant.model.frame import GROUND as GROUND_NAME
-from pliant.model.frame import Frame
+from pliant.model.frame import TIP, Frame
 from pliant.model.joint import BALL, ROTATION, TRANSLATION, Joint
 from pliant.model.modal import ModalBody
 from pliant.model.rigid import RigidBody
