@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pliant.cli.exits import FAILED, WRONG, stop, write_json
+from pliant.cli.exits import FAILED, WRONG, say_written, stop
 from pliant.cli.options import AsJson, IncludesOutside, Quiet, Set, check_target, load_model, load_result
 from pliant.cli.plot import with_stresses
 from pliant.cli.run import settings_of, simulate_model
@@ -65,10 +65,7 @@ def animate(
     except OSError as trouble:
         stop(FAILED, f"{trouble.filename or out or html}: cannot be written: {trouble.strerror or trouble}")
     written = [str(target) for target in targets.values() if target is not None]
-    if as_json:
-        write_json({"written": written})
-    elif not quiet:
-        typer.echo(f"written to {' and '.join(written)}")
+    say_written(" and ".join(written), {"written": written}, quiet, as_json)
 
 
 def _pixels(text: str) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pliant.cli.exits import WRONG, stop, write_json, writing
+from pliant.cli.exits import WRONG, say_written, stop, write_json, writing
 from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, Set, check_target, load_model
 from pliant.host import progress
 from pliant.host.atomic_files import write_text
@@ -52,10 +52,7 @@ def equations(
         return
     assert target is not None
     written = _write(derived, form, text, target)
-    if as_json:
-        write_json({"form": form, "written": written})
-    elif not quiet:
-        typer.echo(f"written to {' and '.join(written)}")
+    say_written(" and ".join(written), {"form": form, "written": written}, quiet, as_json)
 
 
 def _write(derived: Equations, form: str, text: str | None, target: Path) -> list[str]:

@@ -89,6 +89,14 @@ def write_json(data: Any) -> None:
     typer.echo(json.dumps(_clean(data), indent=1, allow_nan=False))
 
 
+def say_written(words: str, facts: dict[str, Any], quiet: bool, as_json: bool) -> None:
+    """Say what was written, in words or as JSON."""
+    if as_json:
+        write_json(facts)
+    elif not quiet:
+        typer.echo(f"written to {words}")
+
+
 def write_list(about: dict[str, str], as_json: bool) -> None:
     """Print names with a line about each."""
     if as_json:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pliant.cli.exits import FAILED, WRONG, stop, write_json
+from pliant.cli.exits import FAILED, WRONG, say_written, stop
 from pliant.cli.options import AsJson, Quiet, check_target, load_model, load_result, seconds
 from pliant.cli.plot import with_stresses
 from pliant.cli.sweep_table import read_sweep, sweep_table
@@ -60,10 +60,8 @@ def export(
             if not without:
                 stop(WRONG, f"{option}: must be left out with --target")
         written = _write_target(file, out or place, target, step, _names(columns))
-        if as_json:
-            write_json({"written": [str(path) for path in written]})
-        elif not quiet:
-            typer.echo(f"written to {written[0].parent}: {', '.join(path.name for path in written)}")
+        names = ", ".join(path.name for path in written)
+        say_written(f"{written[0].parent}: {names}", {"written": [str(path) for path in written]}, quiet, as_json)
         return
     if step is not None:
         stop(WRONG, "--step: must be left out without --target")
@@ -77,10 +75,7 @@ def export(
         stop(WRONG, str(trouble))
     except (OSError, RuntimeError) as trouble:
         stop(FAILED, f"{out}: cannot be written: {getattr(trouble, 'strerror', None) or trouble}")
-    if as_json:
-        write_json({"written": str(out), "rows": rows})
-    elif not quiet:
-        typer.echo(f"written to {out}: {rows} rows")
+    say_written(f"{out}: {rows} rows", {"written": str(out), "rows": rows}, quiet, as_json)
 
 
 def _write_target(file: Path, out: Path | None, target: str, step: float | None, outputs: list[str] | None) -> list[Path]:

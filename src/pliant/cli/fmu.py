@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pliant.cli.exits import FAILED, WRONG, stop, write_json
+from pliant.cli.exits import say_written, writing
 from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, Set, TEnd, check_target, load_model
 from pliant.cli.run import settings_of
-from pliant.errors import ModelError, PliantError
 from pliant.host import progress
 
 if TYPE_CHECKING:
@@ -51,20 +50,10 @@ def fmu(
     check_target("--out", target)
     model = load_model(file, includes_outside, values)
     times, method = times_of(model, file, t_end), None if model.run is None else model.run.method
-    try:
-        with progress.waiting("writing the FMU", quiet or as_json):
-            write_fmu(model, target, kind=kind, version=fmi, method=method or "auto", inputs=names_of(inputs), **times,
-                      outputs=names_of(outputs), parameters=names_of(parameters), platforms=names_of(platforms))  # fmt: skip
-    except ModelError as trouble:
-        stop(WRONG, str(trouble))
-    except PliantError as trouble:
-        stop(FAILED, str(trouble))
-    except OSError as trouble:
-        stop(FAILED, f"{target}: cannot be written: {trouble.strerror or trouble}")
-    if as_json:
-        write_json({"written": str(target), "bytes": target.stat().st_size})
-    elif not quiet:
-        typer.echo(f"written to {target}: {kind}, FMI {fmi}")
+    with writing(target), progress.waiting("writing the FMU", quiet or as_json):
+        write_fmu(model, target, kind=kind, version=fmi, method=method or "auto", inputs=names_of(inputs), **times,
+                  outputs=names_of(outputs), parameters=names_of(parameters), platforms=names_of(platforms))  # fmt: skip
+    say_written(f"{target}: {kind}, FMI {fmi}", {"written": str(target), "bytes": target.stat().st_size}, quiet, as_json)
 
 
 def times_of(model: Model, file: Path, t_end: float | None) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pliant.cli.exits import WRONG, stop, write_json, write_list, writing
+from pliant.cli.exits import WRONG, say_written, stop, write_list, writing
 from pliant.cli.options import AsJson, Quiet, check_target
 from pliant.errors import did_you_mean
 from pliant.host.atomic_files import write_text
@@ -42,10 +42,7 @@ def new(
         stop(WRONG, f"{file}: already exists; --force replaces it")
     with writing(file):
         write_text(file, _text(template, file))
-    if as_json:
-        write_json({"written": str(file)})
-    elif not quiet:
-        typer.echo(f"written to {file}; next: pliant run {file}")
+    say_written(f"{file}; next: pliant run {file}", {"written": str(file)}, quiet, as_json)
 
 
 def _chosen(what: str | None, out: Path | None) -> tuple[str, Path]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pliant.cli.exits import FAILED, WRONG, say, stop, write_json
+from pliant.cli.exits import FAILED, WRONG, say, say_written, stop, writing
 from pliant.cli.options import AsJson, IncludesOutside, ModelArgument, Quiet, Set, TEnd, check_target, load_model
 from pliant.cli.run import settings_of
 from pliant.host import progress
@@ -46,14 +46,9 @@ def page(
     model = load_model(file, includes_outside, values)
     with progress.waiting("writing the page", quiet or as_json):
         text = _text(model, file, t_end, sliders, scale)
-    try:
+    with writing(target):
         write_text(target, text)
-    except OSError as trouble:
-        stop(FAILED, f"{target}: cannot be written: {trouble.strerror or trouble}")
-    if as_json:
-        write_json({"written": str(target), "bytes": len(text.encode())})
-    elif not quiet:
-        typer.echo(f"written to {target}")
+    say_written(str(target), {"written": str(target), "bytes": len(text.encode())}, quiet, as_json)
 
 
 def serve(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pliant.cli.exits import FAILED, WRONG, say, stop, write_json, write_list
+from pliant.cli.exits import WRONG, say, say_written, stop, write_list, writing
 from pliant.cli.options import AsJson, Quiet, check_target, load_model, load_result, seconds
 from pliant.cli.plot_sweep import draw_sweep
 from pliant.errors import ModelError, did_you_mean
@@ -106,16 +106,11 @@ def plot(
         chosen["names"] = chosen["bodies"] = None
     options = _options(kind, draw, chosen)
     try:
-        with progress.waiting(f"drawing {kind}", quiet or as_json):
+        with writing(target, "drawn"), progress.waiting(f"drawing {kind}", quiet or as_json):
             save(_drawn(kind, files, names, options), target)
     except (ModelError, KeyError, ValueError) as trouble:
         stop(WRONG, str(trouble))
-    except OSError as trouble:
-        stop(FAILED, f"{target}: cannot be drawn: {trouble.strerror or trouble}")
-    if as_json:
-        write_json({"written": str(target), "kind": kind})
-    elif not quiet:
-        typer.echo(f"written to {target}")
+    say_written(str(target), {"written": str(target), "kind": kind}, quiet, as_json)
 
 
 def _drawn(kind: str, files: list[Path], names: list[str] | None, options: dict[str, Any]) -> Figure:

@@ -6,9 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
-from pliant.cli.exits import WRONG, stop, write_json, writing
+from pliant.cli.exits import WRONG, say_written, stop, writing
 from pliant.cli.options import check_target
 from pliant.host import progress
 
@@ -40,10 +38,7 @@ def draw_sweep(
         data = _selected(open_sweep(folder), where or ())
         kind = kind_of(data)
         save(sweep(data, names, reduce), target)
-    if as_json:
-        write_json({"written": str(target), "kind": kind})
-    elif not quiet:
-        typer.echo(f"written to {target}")
+    say_written(str(target), {"written": str(target), "kind": kind}, quiet, as_json)
 
 
 def _selected(data: xarray.Dataset, where: Sequence[str]) -> xarray.Dataset:
