@@ -18,7 +18,7 @@ from pliant.results.table import HELD
 from pliant.results.table import QUANTITIES as TABLE
 from pliant.run.observed import columns_of
 from pliant.show.plot.energy import kind_of
-from pliant.show.plot.over_time import deflections, grouped
+from pliant.show.plot.over_time import CONTACT_FORCE, plots_of
 from pliant.show.plot.style import prefixed
 from pliant.show.scene import Scene
 from pliant.trace.traced_system import TracedSystem
@@ -54,9 +54,7 @@ class Recipe:
 
     def panels(self) -> list[dict[str, Any]]:
         """The plots: title, unit, curves with their terms in that unit."""
-        panels = [self._panel(f"{quantity}s", unit, [(name, [(self.coordinate(name), 1.0)]) for name in names])
-                  for (quantity, unit), names in grouped(self.result, list(self.result.labels["coordinate"])).items()]  # fmt: skip
-        panels += [*self._deflections(), *self._forces(), self._energies(), self._balance()]
+        panels = [*self._moving(), self._energies(), self._balance()]
         titles = [panel["title"] for panel in panels]
         for panel in panels:
             if titles.count(panel["title"]) > 1:
@@ -86,24 +84,10 @@ class Recipe:
             kinds.setdefault(HAND if source.startswith(f"{HAND} ") else kind_of(source), []).append(place)
         return kinds
 
-    def _deflections(self) -> Iterable[dict[str, Any]]:
-        if not np.any(np.nan_to_num(self.result.values["tip_deflection"])):
-            return
-        found, bodies = deflections(self.result), list(self.traced.columns["body"])
-        axes = list(self.traced.columns["axis"])
-        places = self.places["tip_deflection"].reshape(len(bodies), len(axes))
-        yield self._panel("tip deflection, body axes", "m", [
-            (f"{body} {axis}" if len(found) > 1 else body, [(int(places[bodies.index(body), axes.index(axis)]), 1.0)])
-            for axis, series in found.items() for body, _ in series])  # fmt: skip
-
-    def _forces(self) -> Iterable[dict[str, Any]]:
-        for title, name, dimension, unit in (("contact force", "normal_force", "pair", "N"),
-                                             ("effort of drives", "effort", "drive", "N m or N")):  # fmt: skip
-            labels = self.traced.columns[dimension]
-            if labels:
-                places = zip(labels, self.places[name].tolist(), strict=True)
-                panel = self._panel(title, unit, [(label, [(place, 1.0)]) for label, place in places])
-                yield panel | {"peaks": dimension == "pair"}
+    def _moving(self) -> Iterable[dict[str, Any]]:
+        for title, unit, curves in plots_of(self.result):
+            panel = self._panel(title, unit, [(label, [(int(self.places[name][k]), 1.0)]) for label, name, k in curves])
+            yield panel | ({"peaks": title == CONTACT_FORCE} if curves[0][1] in ("normal_force", "effort") else {})
 
     def _energies(self) -> dict[str, Any]:
         held = [(name, [(int(self.places[name][0]), 1.0)]) for name in HELD if np.any(self.result.values[name] != 0.0)]

@@ -27,7 +27,7 @@ from pliant.results.sections import warnings_of_sections
 from pliant.results.shown_units import ShownUnits
 from pliant.show.animation import pleasant_speed
 from pliant.show.plot.energy import by_kind
-from pliant.show.plot.over_time import deflections, grouped
+from pliant.show.plot.over_time import CONTACT_FORCE, plots_of
 from pliant.show.plot.style import PALETTE, prefixed
 from pliant.show.scene import EQUIVALENT, KEEP_ANGLES, Scene, slope_at
 
@@ -272,22 +272,11 @@ def _plain(array: Floats) -> list[float]:
 
 
 def _panels(result: Result) -> list[Panel]:
-    groups = grouped(result, list(result.labels["coordinate"])).items()
-    panels = [_panel(f"{quantity}s", unit, [(n, result[n]) for n in names], shown=result.shown_units)
-              for (quantity, unit), names in groups]  # fmt: skip
-    if np.any(np.nan_to_num(result.values["tip_deflection"])):
-        found = deflections(result)
-        tips = [(f"{body} {axis}" if len(found) > 1 else body, values)
-                for axis, series in found.items() for body, values in series]  # fmt: skip
-        panels.append(_panel("tip deflection, body axes", "m", tips, shown=result.shown_units))
-    for title, name, dimension, unit in (
-        ("contact force", "normal_force", "pair", "N"),
-        ("effort of drives", "effort", "drive", "N m or N"),
-    ):
-        labels = list(result.labels[dimension])
-        if labels:
-            panels.append(_panel(title, unit, [(label, result.values[name][:, k]) for k, label in enumerate(labels)],
-                                 _peaks(result) if dimension == "pair" else ()))  # fmt: skip
+    rows, panels = len(result.time), []
+    for title, unit, curves in plots_of(result):
+        series = [(label, result.values[quantity].reshape(rows, -1)[:, place]) for label, quantity, place in curves]
+        shown = None if curves[0][1] in ("normal_force", "effort") else result.shown_units
+        panels.append(_panel(title, unit, series, _peaks(result) if title == CONTACT_FORCE else (), shown))
     panels += [*_stress_panel(result), _energy(result), _panel("balance error", "J", [("E - work", result.ledger.balance_error)])]
     titles = [panel.title for panel in panels]
     return [replace(p, title=f"{p.title}, {p.unit}") if titles.count(p.title) > 1 else p for p in panels]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from pliant.show.plot.style import Size, column, lines, styled
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+CONTACT_FORCE = "contact force"  # a title
 VISIBLE = 1e-6  # fraction of the largest deflection: anything smaller is round-off
 
 
@@ -54,6 +55,23 @@ def tip_deflection(result: Result, bodies: Sequence[str] | None = None, *, ax: A
         lines(panel, result.time, series, f"deflection along {axis}", "m", result.shown_units)
     panels[0].set_title(f"{result.name}: elastic deflection of the tips, body axes")
     return figure
+
+
+def plots_of(result: Result) -> Iterator[tuple[str, str, list[tuple[str, str, int]]]]:
+    """Plots of a page besides energies: (title, unit, curves). Of a curve: its name, quantity, and place in a row of that."""
+    coordinates = list(result.labels["coordinate"])
+    for (quantity, unit), names in grouped(result, coordinates).items():
+        yield f"{quantity}s", unit, [(name, "q", coordinates.index(name)) for name in names]
+    if np.any(np.nan_to_num(result.values["tip_deflection"])):
+        bodies, axes = list(result.labels["body"]), list(result.labels["axis"])
+        found = deflections(result)
+        yield "tip deflection, body axes", "m", [
+            (f"{body} {axis}" if len(found) > 1 else body, "tip_deflection", bodies.index(body) * len(axes) + axes.index(axis))
+            for axis, series in found.items() for body, _ in series]  # fmt: skip
+    for title, quantity, dimension, unit in ((CONTACT_FORCE, "normal_force", "pair", "N"),
+                                             ("effort of drives", "effort", "drive", "N m or N")):  # fmt: skip
+        if result.labels[dimension]:
+            yield title, unit, [(str(label), quantity, k) for k, label in enumerate(result.labels[dimension])]
 
 
 def deflections(result: Result, bodies: Sequence[str] | None = None) -> dict[str, list[tuple[str, Floats]]]:
