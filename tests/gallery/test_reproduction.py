@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import replace
 
 import pytest
 from PIL import Image
@@ -13,7 +14,7 @@ from pliant.cli import app
 from pliant.errors import SolveError
 from pliant.gallery import reproduction
 from pliant.gallery.falling_chain.system import MODE_SETS
-from pliant.gallery.reproduction import REPRODUCTIONS, Claim, print_claims, summary_of, words, write_summary
+from pliant.gallery.reproduction import REPRODUCTIONS, Claim, print_claims, summary_of, whole, words, write_summary
 from studies import alike, check_page, check_picture, make_systems
 
 runner = CliRunner()
@@ -203,3 +204,14 @@ def test_figures_come_in_any_format_and_with_their_curves(form, tmp_path, monkey
     assert (tmp_path / "table1.csv").read_text().splitlines() == ["name,value", "length,0.8"]
     wrong = runner.invoke(app, ["reproduce", "falling-chain", "--out", str(tmp_path), "--format", "gif"])
     assert wrong.exit_code == 2 and "--format: must be one of png, pdf, svg, got 'gif'" in wrong.stderr
+
+
+def test_a_run_that_was_interrupted_or_failed_ends_its_study():
+    system = pl.System("pendulum", gravity=(0.0, -9.81))
+    system.add("rod", pl.RigidBody.rod(1.0, 1.0), joint=pl.Revolute())
+    run = pl.simulate(system, 0.01)
+    assert whole(run) is run
+    with pytest.raises(KeyboardInterrupt):
+        whole(replace(run, ok=False, interrupted=True))
+    with pytest.raises(SolveError, match="pendulum: it fell apart"):
+        whole(replace(run, ok=False, message="it fell apart"))

@@ -24,7 +24,6 @@ from pliant.model.rigid import Payload
 
 PART = "modal_body"
 REGIONS, INVARIANTS = ("rigid", "average"), ("consistent", "lumped")
-ORTHOGONAL = 1e-8  # of two modal stiffnesses: shapes are orthogonal, and less is round-off of large entries that cancel
 ROUND_OFF = 1e-12  # of a shape's largest displacement: less is a zero of symmetry
 
 
