@@ -307,6 +307,10 @@ class Graph:
         return {self.kind[x.number], self.kind[y.number]} == {_SIN, _COS} and self.a[x.number] == self.a[y.number]
 
 
+class NotYetKnown(TypeError):
+    """A number was asked for while only a traced scalar is there."""
+
+
 def _unary(code: int) -> Callable[[TracedScalar], Scalar]:
     """The method of an operation; `_binary`: with the scalar as the first operand."""
     return lambda self: self.graph.unary(code, self)
@@ -427,10 +431,10 @@ class TracedScalar:
     __hash__ = object.__hash__
 
     def __bool__(self) -> bool:
-        raise TypeError("a traced scalar has no truth value: write where(condition, a, b) instead of `if` or `and`")
+        raise NotYetKnown("a traced scalar has no truth value: write where(condition, a, b) instead of `if` or `and`")
 
     def __float__(self) -> float:
-        raise TypeError("a traced scalar has no numeric value yet: use pliant's sin, sqrt, where, ... instead of those of math")
+        raise NotYetKnown("a traced scalar has no numeric value yet: use pliant's sin, sqrt, where, ... instead of those of math")
 
     def where(self, a: Scalar, b: Scalar) -> Scalar:
         """a if this comparison holds, else b; a nan on the side not taken does no harm.

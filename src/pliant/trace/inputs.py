@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from pliant.arrays import Floats
+from pliant.codegen.graph import NotYetKnown
 from pliant.codegen.series import ENTRIES
 from pliant.codegen.tracer import Scalar, Tracer
 from pliant.errors import ModelError
@@ -49,9 +50,7 @@ class TracedInputs:
             refuse("simulate", self.values, f"{found[1]} of a {found[0]} depends on")
         try:
             yield
-        except TypeError as trouble:
-            if "traced scalar" not in str(trouble):
-                raise
+        except NotYetKnown:
             refuse(
                 "simulate",
                 self.values,

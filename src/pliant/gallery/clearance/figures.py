@@ -40,13 +40,14 @@ def figures(study: Study) -> Mapping[str, Callable[[], Figure] | Table]:
         "orbits": partial(_orbits, study),
         "accelerations": partial(_curves, study, "slider's acceleration, km/s$^2$", _acceleration),
         "moments": partial(_curves, study, "crank's moment, kN m", _moment),
-        "friction": partial(_friction, study),
-        "elastic": partial(_elastic, study),
+        "friction": partial(_forces, (study.smooth, "no friction", COLOURS[2]), (study.rubbed, f"mu = {FRICTION:g}", COLOURS[1]),
+                            (study.braked, f"mu = {STRONG:g}", COLOURS[0])),
+        "elastic": partial(_forces, (study.smooth, "rigid rod", COLOURS[2]), (study.elastic, "elastic rod", COLOURS[0])),
         "maps": partial(_maps, study),
         "convergence": partial(_convergence, study),
         "guide": partial(_guide, study),
         "table1": TABLE_1,
-    }
+    }  # fmt: skip
 
 
 def _acceleration(run: Run) -> Any:
@@ -96,24 +97,11 @@ def _curves(study: Study, unit: str, of: Callable[[Run], Any]) -> Figure:
     return figure
 
 
-def _friction(study: Study) -> Figure:
-    """The force of the bearing, by friction."""
+def _forces(*sets: tuple[Mapping[float, Run], str, str]) -> Figure:
+    """The force of the bearing: runs by clearance, with what they are called and drawn in."""
     figure, axes = panels(3, 1, height=1.9, sharex=True)
     for panel, clearance in zip(axes[:, 0], CLEARANCES, strict=True):
-        for runs, words, colour in ((study.smooth, "no friction", COLOURS[2]), (study.rubbed, f"mu = {FRICTION:g}", COLOURS[1]),
-                                    (study.braked, f"mu = {STRONG:g}", COLOURS[0])):  # fmt: skip
-            rows, turns = _shown(runs[clearance])
-            panel.plot(turns, _force(runs[clearance])[rows], color=colour, linewidth=0.8, label=words)
-        label(panel, _name(clearance), TURNS if panel is axes[-1, 0] else "", "force, kN")
-    shared_legend(figure, axes[0, 0])
-    return figure
-
-
-def _elastic(study: Study) -> Figure:
-    """The force of the bearing, rigid and elastic rods."""
-    figure, axes = panels(3, 1, height=1.9, sharex=True)
-    for panel, clearance in zip(axes[:, 0], CLEARANCES, strict=True):
-        for runs, words, colour in ((study.smooth, "rigid rod", COLOURS[2]), (study.elastic, "elastic rod", COLOURS[0])):
+        for runs, words, colour in sets:
             rows, turns = _shown(runs[clearance])
             panel.plot(turns, _force(runs[clearance])[rows], color=colour, linewidth=0.8, label=words)
         label(panel, _name(clearance), TURNS if panel is axes[-1, 0] else "", "force, kN")
