@@ -11,7 +11,8 @@ from pliant.arrays import Floats
 from pliant.errors import ModelError
 from pliant.results.reading import find
 from pliant.results.table import QUANTITIES
-from pliant.trace.layout import POSITIONS, PRESCRIBED_POSITIONS, PRESCRIBED_RATES, RATES, WORKS
+from pliant.run.observed import parted
+from pliant.trace.layout import WORKS
 
 if TYPE_CHECKING:
     from pliant.trace.traced_system import TracedSystem
@@ -69,10 +70,13 @@ class Observation(Mapping[str | tuple[str, ...], Any]):
     def quantity(self, name: str) -> Any:
         """A whole quantity, also one whose name is that of a state."""
         layout, traced = self._traced.layout, self._traced
-        if name == "q":
-            return _with_prescribed(traced, self._y[layout.y[POSITIONS]], self._observed[layout.observed[PRESCRIBED_POSITIONS]], 0)
-        if name == "v":
-            return _with_prescribed(traced, self._y[layout.y[RATES]], self._observed[layout.observed[PRESCRIBED_RATES]], 1)
+        if name in ("q", "v"):
+            free, own, prescribed, moved = parted(traced, name)
+            if not prescribed:
+                return self._y[own]
+            whole = np.empty(len(free) + len(prescribed))
+            whole[free], whole[prescribed] = self._y[own], self._observed[moved]
+            return whole
         if name == "work":
             return self._y[layout.y[WORKS]]
         if name == "states":
@@ -80,14 +84,3 @@ class Observation(Mapping[str | tuple[str, ...], Any]):
         shape = tuple(len(traced.columns[d]) for d in QUANTITIES[name].dims)
         values = self._observed[layout.observed[name]]
         return values.reshape(shape) if shape else float(values[0])
-
-
-def _with_prescribed(traced: TracedSystem, free: Floats, moved: Floats, kind: int) -> Floats:
-    """All coordinates (kind 0) or rates (1), integrated and prescribed."""
-    coordinates = traced.tree.prescribed
-    if not coordinates:
-        return free
-    whole = np.empty(free.size + moved.size)
-    whole[list((traced.free_q, traced.free_v)[kind])] = free
-    whole[[(c.q, c.v)[kind] for c in coordinates]] = moved
-    return whole

@@ -15,6 +15,15 @@ if TYPE_CHECKING:
     from pliant.trace.traced_system import TracedSystem
 
 
+def parted(traced: TracedSystem, name: str) -> tuple[list[int], slice, list[int], slice]:
+    """Of coordinates ("q") or rates ("v"): which are integrated, where in y; which are prescribed, where in the observed row."""
+    layout, prescribed = traced.layout, traced.tree.prescribed
+    if name == "q":
+        moved = layout.observed[PRESCRIBED_POSITIONS]
+        return list(traced.free_q), layout.y[POSITIONS], [coordinate.q for coordinate in prescribed], moved
+    return list(traced.free_v), layout.y[RATES], [coordinate.v for coordinate in prescribed], layout.observed[PRESCRIBED_RATES]
+
+
 def values_of(
     traced: TracedSystem,
     times: Floats,
@@ -26,16 +35,13 @@ def values_of(
 
     names: the wanted quantities; all by default.
     """
-    labels, layout, prescribed = traced.columns, traced.layout, traced.tree.prescribed
+    labels, layout = traced.columns, traced.layout
     values: dict[str, Floats] = {}
-    if "q" in names:
-        values["q"] = np.empty((times.size, len(labels["coordinate"])))
-        values["q"][:, traced.free_q] = states[:, layout.y[POSITIONS]]
-        values["q"][:, [coordinate.q for coordinate in prescribed]] = observed[:, layout.observed[PRESCRIBED_POSITIONS]]
-    if "v" in names:
-        values["v"] = np.empty((times.size, len(labels["rate"])))
-        values["v"][:, traced.free_v] = states[:, layout.y[RATES]]
-        values["v"][:, [coordinate.v for coordinate in prescribed]] = observed[:, layout.observed[PRESCRIBED_RATES]]
+    for name in {"q", "v"}.intersection(names):
+        free, own, prescribed, moved = parted(traced, name)
+        values[name] = np.empty((times.size, len(free) + len(prescribed)))
+        values[name][:, free] = states[:, own]
+        values[name][:, prescribed] = observed[:, moved]
     if "work" in names:
         values["work"] = states[:, layout.y[WORKS]]
     if "states" in names:
@@ -62,14 +68,10 @@ def columns_of(traced: TracedSystem, quantities: Sequence[str]) -> dict[str, Int
             own = layout.y[WORKS] if name == "work" else layout.states
             places[name] = -1 - np.arange(own.start, own.stop)
         else:
-            positions = name == "q"
-            free, own = (traced.free_q, layout.y[POSITIONS]) if positions else (traced.free_v, layout.y[RATES])
-            prescribed = layout.observed[PRESCRIBED_POSITIONS if positions else PRESCRIBED_RATES]
-            place = np.empty(len(traced.columns["coordinate" if positions else "rate"]), dtype=np.int64)
-            place[list(free)] = -1 - np.arange(own.start, own.stop)
-            own_place = [coordinate.q if positions else coordinate.v for coordinate in traced.tree.prescribed]
-            place[own_place] = np.arange(prescribed.start, prescribed.stop)
-            places[name] = place
+            free, own, prescribed, moved = parted(traced, name)
+            places[name] = place = np.empty(len(free) + len(prescribed), dtype=np.int64)
+            place[free] = -1 - np.arange(own.start, own.stop)
+            place[prescribed] = np.arange(moved.start, moved.stop)
     return places
 
 

@@ -11,7 +11,8 @@ from pliant.arrays import Floats
 from pliant.codegen.directional_kernel import from_lanes
 from pliant.integrate.replay.variation import derivatives_of_rows
 from pliant.results.table import QUANTITIES, STATES
-from pliant.trace.layout import POSITIONS, PRESCRIBED_POSITIONS, PRESCRIBED_RATES, RATES, WORKS
+from pliant.run.observed import parted
+from pliant.trace.layout import WORKS
 
 if TYPE_CHECKING:
     from pliant.study.derivatives.saltation import Walk
@@ -22,10 +23,8 @@ def row_derivatives(walk: Walk, times: Floats, states: Floats, names: Sequence[s
     traced, m = walk.traced, walk.directions
     layout, labels = traced.layout, traced.columns
     columns = {name: layout.observed[name] for name in names if name not in STATES}
-    if "q" in names and traced.tree.prescribed:
-        columns[PRESCRIBED_POSITIONS] = layout.observed[PRESCRIBED_POSITIONS]
-    if "v" in names and traced.tree.prescribed:
-        columns[PRESCRIBED_RATES] = layout.observed[PRESCRIBED_RATES]
+    if traced.tree.prescribed:
+        columns |= {name: parted(traced, name)[3] for name in ("q", "v") if name in names}
     wanted = tuple(k for own in columns.values() for k in range(own.start, own.stop))
     observed = np.empty((times.size, len(wanted), m))
     tangents = np.empty((times.size, traced.y0.size, m))
@@ -55,19 +54,17 @@ def _by_name(walk: Walk, names: Sequence[str], columns: dict[str, slice], tangen
         parts[name] = observed[:, first : first + own.stop - own.start]
         first += own.stop - own.start
     values: dict[str, Floats] = {}
-    prescribed = traced.tree.prescribed
     for name in names:
         if name == "work":
             values[name] = tangents[:, y[WORKS]]
         elif name == "states":
             values[name] = tangents[:, traced.layout.states]
         elif name in STATES:
-            is_q = name == "q"
-            values[name] = np.zeros((rows, len(labels["coordinate" if is_q else "rate"]), m))
-            values[name][:, list(traced.free_q if is_q else traced.free_v)] = tangents[:, y[POSITIONS if is_q else RATES]]
+            free, own, prescribed, _ = parted(traced, name)
+            values[name] = np.zeros((rows, len(free) + len(prescribed), m))
+            values[name][:, free] = tangents[:, own]
             if prescribed:
-                places = [c.q if is_q else c.v for c in prescribed]
-                values[name][:, places] = parts[PRESCRIBED_POSITIONS if is_q else PRESCRIBED_RATES]
+                values[name][:, prescribed] = parts[name]
         else:
             shape = tuple(len(labels[d]) for d in QUANTITIES[name].dims)
             values[name] = parts[name].reshape(rows, *shape, m)
