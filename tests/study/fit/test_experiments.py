@@ -144,6 +144,16 @@ def test_weights_of_an_experiment_replace_those_of_the_fit():
         assert fit.values["gain"] == pytest.approx(gain, rel=1e-4)
 
 
+def test_weights_of_some_experiments_only_are_refused():
+    series = series_of(3)
+    experiments = [pl.Experiment(measured(3, series), inputs={"u": series}, weights=own)
+                   for own in ({"cart.displacement": 1.0}, None)]  # fmt: skip
+    with pytest.raises(
+        pl.ModelError, match="experiment weights must be given for all experiments or for none .* got 'experiment 2'"
+    ):
+        pl.fit(cart(), experiments, ["gain"])
+
+
 def noted_fit(executor=None, **options):
     experiments = [pl.Experiment(measured(k, series_of(k)), inputs={"u": series_of(k)}, name=f"push {k}") for k in range(4)]
     return pl.fit(cart(), experiments, ["gain", "drag"], executor=executor, **options)

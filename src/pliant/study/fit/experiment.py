@@ -121,7 +121,16 @@ def comparisons_of(
     for experiment, each in zip(experiments, own, strict=True):
         one, names = _comparison(system, experiment, each, of, weights, shared, run, names)
         compared.append(one)
+    _refuse_weights_of_some(compared)
     return compared, shared.with_own([_with_unit(one, names) for each in own for one in each])
+
+
+def _refuse_weights_of_some(compared: Sequence[Comparison]) -> None:
+    """Weights are factors: those of one experiment cannot be compared with the scatter of another."""
+    without = [one.name for one in compared if any(column.weights is None for column in one.columns)]
+    if 0 < len(without) < len(compared):
+        rule = "must be given for all experiments or for none (`weights` of the fit hold for those without their own); without are"
+        raise ModelError.of(PART, "experiment weights", rule, ", ".join(without))
 
 
 def _with_unit(own: OwnUnknown, names: SeriesNames | None) -> OwnUnknown:
