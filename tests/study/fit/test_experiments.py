@@ -149,7 +149,7 @@ def test_weights_of_some_experiments_only_are_refused():
     experiments = [pl.Experiment(measured(3, series), inputs={"u": series}, weights=own)
                    for own in ({"cart.displacement": 1.0}, None)]  # fmt: skip
     with pytest.raises(
-        pl.ModelError, match="experiment weights must be given for all experiments or for none .* got 'experiment 2'"
+        pl.ModelError, match=r"experiment weights must be given for all .* or for none .* got 'experiment 2'"
     ):
         pl.fit(cart(), experiments, ["gain"])
 

@@ -15,7 +15,7 @@ from pliant.errors import ModelError
 from pliant.model import check
 from pliant.results.result import Result
 from pliant.study.fit.compared import Compared, difference_names, groups_of, unit_of
-from pliant.study.fit.covariance import Pattern, Scatter, scatter_of
+from pliant.study.fit.covariance import Pattern, Scatter, scatter_of, standard_errors_within
 from pliant.study.fit.free_parameters import FreeParameters
 from pliant.study.fit.invariants import in_words
 from pliant.study.fit.search import Search
@@ -76,7 +76,7 @@ class Fit:
         """Confidence intervals of all values at this level, by Student's distribution and linearisation in the parameters."""
         if not 0.0 < check.number("fit", "level", level) < 1.0:
             raise ModelError.of("fit", "level", "must be between 0 and 1", level)
-        halves = _standard_errors_within(level, self.scatter.freedom) * np.array(list(self.standard_errors.values()))
+        halves = standard_errors_within(level, self.scatter.freedom) * np.array(list(self.standard_errors.values()))
         return {
             name: (value - half, value + half) for (name, value), half in zip(self.values.items(), halves.tolist(), strict=True)
         }
@@ -207,7 +207,7 @@ def fitted(search: Search, x: Floats, minima: Sequence[Minimum] = ()) -> Fit:
     errors = np.sqrt(np.diag(covariance))
     with np.errstate(invalid="ignore", divide="ignore"):
         correlation = covariance / np.outer(errors, errors)
-    half_widths = _standard_errors_within(0.95, scatter.freedom) * errors
+    half_widths = standard_errors_within(0.95, scatter.freedom) * errors
     blind = [name for name, gone in zip(free.names, unseen, strict=True) if gone]
     hardly = _hardly_determined(free, values, sizes, half_widths)
     unidentifiable = {**_in_practice(free, values, sizes, half_widths), **reasons}
@@ -356,13 +356,6 @@ def _apart(minima: Sequence[Minimum], rows: int) -> list[Minimum]:
 def _of_minima(minima: Sequence[Minimum]) -> list[str]:
     found = [one for one in minima[1:] if one.squares < CLOSE_BY * minima[0].squares]
     return [f"another minimum is nearly as good: {one}" for one in found]
-
-
-def _standard_errors_within(level: float, degrees_of_freedom: Floats) -> Floats:
-    """Half the width of a confidence interval over the standard error, by Student's distribution."""
-    from scipy.stats import t
-
-    return np.asarray(t.ppf(0.5 + 0.5 * level, np.maximum(degrees_of_freedom, 1.0)))
 
 
 def _of_search_alone(warnings: Sequence[str], compared: Sequence[Compared]) -> list[str]:
