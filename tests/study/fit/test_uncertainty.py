@@ -359,6 +359,11 @@ def test_intervals_hold_the_true_values_as_often_as_they_say(correlation, naive)
 def test_the_report_is_one_page_that_says_what_is_not_known(tmp_path):
     page = correlated().report(tmp_path / "fit.html").read_text()
     for said in ("s.displacement", "correlated from row to row", "autoregressive of order", "Not free: rate = 30",
+                 "Weights: each column by one over its scatter about the best fit.",
                  "the values are off by more than their intervals say", "Derivatives are exact"):  # fmt: skip
         assert said in page
+    given = found_in(data(1), weights={"s.displacement": 2.0}).report(tmp_path / "weights.html").read_text()
+    assert "Weights: factors of the differences, as given." in given
+    given = found_in(data(1), noise={"s.displacement": np.eye(TIME.size)}).report(tmp_path / "noise.html").read_text()
+    assert "Weights: s.displacement by its covariance matrix, as given." in given
     assert page.count("<img ") == page.count('<img alt="') == 3 and "<script" not in page and "http" not in page

@@ -15,6 +15,7 @@ from pliant.model import check
 from pliant.model.check import did_you_mean
 from pliant.model.sensor import Encoder
 from pliant.model.system import System
+from pliant.results.table import QUANTITIES
 from pliant.run.given_inputs import with_inputs
 from pliant.run.simulate import state_of
 from pliant.run.starts import split_starts
@@ -234,9 +235,9 @@ def _column(head: str, wanted: str, measured: Measurements, names: SeriesNames, 
     series = names.find(PART, f"data {head!r}", wanted)
     column, unit = split_head(head)
     values = measured.columns[head]
-    if unit is not None and unit != series.unit:
+    if unit not in (None, series.unit, QUANTITIES[series.quantity].unit):
         try:
-            values = values * convert(1.0, unit, series.unit)
+            values = values * convert(1.0, str(unit), series.unit)
         except ModelError as trouble:
             raise ModelError.of(PART, f"data {head!r}", "must be in a unit of its quantity", str(trouble)) from None
     return Column(column, series, values, _weights(column, values, weights, rows))

@@ -167,11 +167,11 @@ class Fit:
         width = max(len(name) for name in (*self.names, "parameter")) + 2
         lines = [f"{'parameter':<{width}}{'value':>16}{'standard error':>16}   95 % confidence"]
         for name, (low, high) in self.confidence().items():
-            unit = f" {self.units[name]}" if self.units[name] else ""
-            numbers = f"{self.values[name]:>16.8g}{self.standard_errors[name]:>16.3g}   {low:.8g} to {high:.8g}{unit}"
+            interval = f"{low:.8g} to {high:.8g}{_after(self.units[name])}"
+            numbers = f"{self.values[name]:>16.8g}{self.standard_errors[name]:>16.3g}   {interval}"
             lines.append(f"{name:<{width}}{numbers}")
         lines += [
-            f"residual of {name}: {size:.3g} {unit_of(self.experiments, name)} (root mean square)"
+            f"residual of {name}: {size:.3g}{_after(unit_of(self.experiments, name))} (root mean square)"
             for name, size in self.noise.items()
         ]
         if self.scatter.kind != "independent":
@@ -300,9 +300,7 @@ def _hardly_determined(free: FreeParameters, values: Mapping[str, float], sizes:
         size = max(abs(value), TINY * sizes[k]) if free.low[k] >= 0.0 or free.high[k] <= 0.0 else sizes[k]
         if 2.0 * half > min(size, span):
             than = f"the span of its bounds, {span:.3g}" if span < size else "the value itself"
-            found[name] = (
-                f"{value:.3g} +- {half:.3g}{f' {unit}' if unit else ''}; its 95 % confidence interval is wider than {than}"
-            )
+            found[name] = f"{value:.3g} +- {half:.3g}{_after(unit)}; its 95 % confidence interval is wider than {than}"
     return found
 
 
@@ -313,12 +311,16 @@ def _in_practice(free: FreeParameters, values: Mapping[str, float], sizes: Float
         near_zero = free.low[k] < 0.0 < free.high[k] or abs(values[name]) < AT_BOUND * sizes[k]
         size = sizes[k] if near_zero else abs(values[name])
         if half_widths[k] >= size:
-            unit = f" {free.units[k]}" if free.units[k] else ""
             found[name] = (
-                f"in practice: {values[name]:.3g} +- {half_widths[k]:,.3g}{unit}, and the data do not tell its size; "
-                f"profile({name!r}) says how far it can go"
+                f"in practice: {values[name]:.3g} +- {half_widths[k]:,.3g}{_after(free.units[k])}, and the data do not tell its "
+                f"size; profile({name!r}) says how far it can go"
             )
     return found
+
+
+def _after(unit: str) -> str:
+    """A unit behind a number."""
+    return "" if unit in ("", "1") else f" {unit}"
 
 
 def _of_patterns(scatter: Scatter) -> list[str]:

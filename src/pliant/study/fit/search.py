@@ -216,6 +216,11 @@ class Search:
         return np.asarray(done)
 
     @property
+    def given_covariances(self) -> tuple[str, ...]:
+        """The columns whose noise has a covariance matrix that was given."""
+        return tuple(self._given)
+
+    @property
     def noise_models(self) -> Mapping[str, Autoregression]:
         """The models by which differences are whitened, if they are."""
         return dict(self._models)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import ModelError
+from pliant.study.fit.series import READINGS
 
 if TYPE_CHECKING:
     from pliant.study.fit.experiment import Column
@@ -136,7 +137,7 @@ def targets_of(columns: Sequence[Column]) -> tuple[Target, ...]:
 
 
 def _single(column: Column) -> Target:
-    wrapped = column.series.quantity == "q" and column.series.unit == "rad" and _is_wrapped(column.values)
+    wrapped = column.series.quantity in {"q", READINGS} and column.series.unit == "rad" and _is_wrapped(column.values)
     return (WrappedAngle if wrapped else Target)(column.column, (column,), (column.column,), column.series.unit)
 
 
