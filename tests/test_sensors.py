@@ -407,6 +407,30 @@ def test_a_fit_refuses_a_reading_that_counts():
         pl.fit(system, {"time": [0.1, 0.2], "counted": [0.4, 0.3]}, ["angle"])
 
 
+def test_a_fit_reads_columns_of_sensors_in_units_of_what_they_measure():
+    """Unless a gain makes volts of them; an angle that was read within one turn is compared within one."""
+    arm = pl.System("arm", gravity=(0.0, -9.81))
+    rod = pl.RigidBody.rod(0.4, 0.5)
+    link = arm.add(
+        "arm", rod, joint=pl.Revolute(angle=0.3, rate=40.0, damper=pl.Damper(pl.Parameter("loss", 0.02, low=0.0, high=1.0)))
+    )
+    arm.sensor.encoder(link, name="angle")
+    arm.sensor.encoder(link, name="volts", gain=0.1)
+    arm.sensor.accelerometer(link.tip, name="imu")
+    arm.sensor.force(link, name="pin")
+    true = pl.simulate(arm, 0.5, save=np.linspace(0.0, 0.5, 51), parameters={"loss": 0.05})
+    heads = {"angle [deg]": (np.rad2deg(true["angle"]), "rad"), "imu.x [mm/s^2]": (1e3 * true["imu.x"], "m/s^2"),
+             "pin.force x [kN]": (1e-3 * true["pin.force x"], "N"), 
+             "volts": (true["volts"], "1"), "angle [1]": (np.mod(true["angle"], 2.0 * np.pi), "rad")}  # fmt: skip
+    for head, (values, unit) in heads.items():
+        found = pl.fit(arm, {"time": true.time, head: values}, ["loss"])
+        assert found.values["loss"] == pytest.approx(0.05, rel=1e-6)
+        assert found.experiments[0].units[head.split(" [")[0]] == unit and " 1 (root mean square)" not in str(found)
+    assert arm.sensors["pin"].units("pin")["pin.moment z"] == "N m"
+    with pytest.raises(pl.ModelError, match="must be a number without a unit, got 'deg'"):
+        pl.fit(arm, {"time": true.time, "volts [deg]": true["volts"]}, ["loss"])
+
+
 def test_a_fit_reads_columns_of_states_by_their_bare_names():
     system, _ = pendulum()
     rate = pl.Parameter("rate", 0.7)

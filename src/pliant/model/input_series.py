@@ -54,7 +54,7 @@ class InputSeries:
         if not np.all(ascends):
             k = int(np.argmin(ascends)) + 1
             raise ModelError.of(
-                "InputSeries", f"times[{k}]", f"must be > times[{k - 1}] = {self.times[k - 1]:.10g} s", self.times[k]
+                "InputSeries", f"times[{k}]", f"must be > times[{k - 1}] = {self.times[k - 1]:.10g} s", float(self.times[k])
             )
 
     @classmethod

@@ -62,7 +62,7 @@ def pade(order: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
 class Sensor:
     """What all sensors have; gain, offset, low_pass, damping, delay and noise may be parameters."""
 
-    UNIT: ClassVar[str] = ""  # of what it measures
+    UNIT: ClassVar[str] = "1"  # of what it measures
 
     gain: float = 1.0  # reading per unit of what is measured
     offset: float = 0.0  # in the unit of the reading
@@ -112,6 +112,16 @@ class Sensor:
     def frame(self) -> Frame | None:
         """The frame where it sits, if it reads the motion of one."""
         return None
+
+    def measured_in(self, component: str) -> str:
+        """The unit of what it measures, by component."""
+        return self.UNIT
+
+    def units(self, name: str) -> dict[str, str]:
+        """The units of its readings, by channel: those of what it measures, unless a gain makes others of them."""
+        as_measured = isinstance(self.gain, (int, float)) and self.gain == 1.0
+        pairs = zip(self.channels(name), self.components, strict=True)
+        return {channel: self.measured_in(own) if as_measured else "1" for channel, own in pairs}
 
     def channels(self, name: str) -> tuple[str, ...]:
         """The names of its readings in results and formulas: its own name, or name.component for each."""
@@ -179,8 +189,6 @@ class StrainGauge(Sensor):
     forces by curvature are.
     """
 
-    UNIT: ClassVar[str] = "1"
-
     at: Frame  # a place on the axis of a beam
     side: str = "top"
 
@@ -194,8 +202,6 @@ class StrainGauge(Sensor):
 class Encoder(Sensor):
     """The position of a joint coordinate, or of the rotor of a motor. counts: per revolution, or per metre; None: not counted."""
 
-    UNIT: ClassVar[str] = "rad or m"
-
     of: str  # a coordinate such as "arm.angle", or the name of a motor
     counts: float | None = None  # per revolution of what turns, per m of what slides
     slides: bool = False  # whether it is measured in m; the System sets it
@@ -206,6 +212,9 @@ class Encoder(Sensor):
         check.structural("Encoder", "counts", self.counts)
         if self.counts is not None:
             object.__setattr__(self, "counts", check.positive("Encoder", "counts", self.counts))
+
+    def measured_in(self, component: str) -> str:
+        return "m" if self.slides else "rad"
 
     def counted(self, x: Scalar) -> Scalar:
         if self.counts is None:
@@ -260,8 +269,6 @@ class ForceSensor(Sensor):
     body's root. expressed: "world" or "body", the axes of a joint's components. components read: all, or those along `axes`.
     """
 
-    UNIT: ClassVar[str] = "N or N m"
-
     of: str
     axes: str | None = None  # along which it reads forces (and about which moments); None: those of the plane, or all in space
     expressed: str = "world"
@@ -281,6 +288,9 @@ class ForceSensor(Sensor):
             return (NORMAL, *(f"{FRICTION} {axis}" for axis in axes))
         about = "z" if axes == "xy" else axes  # in the plane
         return (*(f"{FORCE} {axis}" for axis in axes), *(f"{MOMENT} {axis}" for axis in about))
+
+    def measured_in(self, component: str) -> str:
+        return "N m" if component.startswith(MOMENT) else "N"
 
 
 SENSORS: tuple[type[Sensor], ...] = (StrainGauge, Encoder, Accelerometer, Gyro, ForceSensor)

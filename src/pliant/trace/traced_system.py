@@ -274,7 +274,10 @@ class TracedSystem:
         """The index in y of one of them; refuses what cannot be set."""
         free = self.start_places[kind]
         if name not in free:
-            raise ModelError.of(part, kind, f"must be free coordinates of the mechanism{did_you_mean(name, free)}", name)
+            rule = "must be free coordinates of the mechanism"
+            if kind == "starts" and str(name).startswith("v "):
+                raise ModelError.of(part, kind, f'{rule}; a rate is given as ("v", {str(name)[2:]!r})', name)
+            raise ModelError.of(part, kind, f"{rule}{did_you_mean(name, free)}", name)
         if kind == "rates" and any(drive.coordinate == name and drive.motor.is_elastic for drive in self.system.motors.values()):
             rule = "must not name the coordinate of an elastic gear, with which a rotor turns: use a parameter in its joint"
             raise ModelError.of(part, kind, rule, name)

@@ -144,6 +144,21 @@ def test_weights_of_an_experiment_replace_those_of_the_fit():
         assert fit.values["gain"] == pytest.approx(gain, rel=1e-4)
 
 
+def test_weights_of_some_experiments_only_are_refused():
+    series = series_of(3)
+    experiments = [pl.Experiment(measured(3, series), inputs={"u": series}, weights=own)
+                   for own in ({"cart.displacement": 1.0}, None)]  # fmt: skip
+    with pytest.raises(pl.ModelError, match=r"experiment weights must be given for all .* or for none .* got 'experiment 2'"):
+        pl.fit(cart(), experiments, ["gain"])
+
+
+def test_a_rate_named_as_in_data_is_refused_with_the_way_to_start_it():
+    series = series_of(3)
+    own = {"inputs": {"u": series}, "starts": {"v cart.displacement": pl.Unknown(0.0)}}
+    with pytest.raises(pl.ModelError, match=r'a rate is given as \("v", \'cart.displacement\'\), got \'v cart.displacement\''):
+        pl.fit(cart(), pl.Experiment(measured(3, series), **own), ["gain"])
+
+
 def noted_fit(executor=None, **options):
     experiments = [pl.Experiment(measured(k, series_of(k)), inputs={"u": series_of(k)}, name=f"push {k}") for k in range(4)]
     return pl.fit(cart(), experiments, ["gain", "drag"], executor=executor, **options)

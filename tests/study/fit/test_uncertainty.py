@@ -257,6 +257,22 @@ def test_weights_that_are_not_those_of_the_noise_give_the_covariance_of_the_nois
     assert found.scatter.independent == pytest.approx(np.linalg.inv(whole) @ noise @ np.linalg.inv(whole), rel=1e-4)
 
 
+@pytest.mark.parametrize("loss", ["huber", "soft_l1"])
+def test_a_robust_loss_finds_the_scale_of_most_data_whatever_the_size_of_weights(loss):
+    given = data(4)
+    given["s.displacement"][7::10] += 1.0
+    found = found_in(given, loss=loss)
+    sizes = [
+        {"weights": {"s.displacement": 1.0}},
+        {"weights": {"s.displacement": 1e6}},
+        {"noise": {"s.displacement": np.eye(TIME.size)}},
+    ]
+    for size in sizes:
+        again = found_in(given, loss=loss, **size)
+        assert list(again.values.values()) == pytest.approx(list(found.values.values()), rel=1e-3)
+        assert list(again.standard_errors.values()) == pytest.approx(list(found.standard_errors.values()), rel=0.02)
+
+
 def test_an_experiment_that_decides_alone_is_named_and_leaves_finite_intervals():
     """Only one of thirteen sees where the spring rests; leaving it out would leave nothing."""
     early = TIME < 0.1
@@ -343,6 +359,11 @@ def test_intervals_hold_the_true_values_as_often_as_they_say(correlation, naive)
 def test_the_report_is_one_page_that_says_what_is_not_known(tmp_path):
     page = correlated().report(tmp_path / "fit.html").read_text()
     for said in ("s.displacement", "correlated from row to row", "autoregressive of order", "Not free: rate = 30",
+                 "Weights: each column by one over its scatter about the best fit.",
                  "the values are off by more than their intervals say", "Derivatives are exact"):  # fmt: skip
         assert said in page
+    given = found_in(data(1), weights={"s.displacement": 2.0}).report(tmp_path / "weights.html").read_text()
+    assert "Weights: factors of the differences, as given." in given
+    given = found_in(data(1), noise={"s.displacement": np.eye(TIME.size)}).report(tmp_path / "noise.html").read_text()
+    assert "Weights: s.displacement by its covariance matrix, as given." in given
     assert page.count("<img ") == page.count('<img alt="') == 3 and "<script" not in page and "http" not in page

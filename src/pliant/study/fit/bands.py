@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from pliant.errors import ModelError
 from pliant.model import check
+from pliant.study.fit.covariance import standard_errors_within
 from pliant.study.fit.losses import scatter
 
 if TYPE_CHECKING:
@@ -43,8 +44,6 @@ class Bands:
 
 def bands_of(fit: Fit, name: str, level: float, experiment: int | str) -> Bands:
     """One run with derivatives of this number, at the times of the experiment's data."""
-    from scipy.stats import t
-
     if not 0.0 < check.number("bands", "level", level) < 1.0:
         raise ModelError.of("bands", "level", "must be between 0 and 1", level)
     number = _number(fit, experiment)
@@ -55,7 +54,7 @@ def bands_of(fit: Fit, name: str, level: float, experiment: int | str) -> Bands:
     values = {own: fit.values[name] for own, name in comparison.names.items()}
     run = comparison.runner.watching(series).at(values).series(series)
     error = np.sqrt(_variance(fit, comparison.spread(run.slope, fit.search.free)))
-    times = float(t.ppf(0.5 + 0.5 * level, max(fit.degrees_of_freedom, 1.0)))
+    times = float(standard_errors_within(level, fit.degrees_of_freedom))
     noise = 0.0
     if column is not None and column.column in part.differences:
         left = [one.differences[column.column] for one in fit.experiments if column.column in one.differences]

@@ -109,6 +109,13 @@ def scatter_of(compared: Sequence[Compared], loss: Loss, slopes: Floats, kept: F
     )
 
 
+def standard_errors_within(level: float, freedom: Floats | float) -> Floats:
+    """Half the width of a confidence interval over the standard error, by Student's distribution."""
+    from scipy.special import stdtrit  # as scipy.stats has it, which takes half a second to import
+
+    return np.asarray(stdtrit(np.maximum(freedom, 1.0), 0.5 + 0.5 * level))
+
+
 def _independent(compared: Sequence[Compared], scores: Floats, seen: Floats) -> Floats:
     """The covariance of the slope of the sum of squares if rows are independent: each difference has a variance of its own.
 

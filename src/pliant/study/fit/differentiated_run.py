@@ -61,7 +61,11 @@ class Runner:
     def series_names(self) -> SeriesNames:
         """Names of the series that a run will have, known before any run."""
         compiled = compile_system(self._system, self._options.get("formulation", "articulated"), parameters=self._fixed or None)
-        return SeriesNames(compiled.traced.columns, compiled.drawing.units)
+        return SeriesNames(compiled.traced.columns, {**compiled.drawing.units, **self._units_of_readings})
+
+    @property
+    def _units_of_readings(self) -> dict[str, str]:
+        return {channel: unit for name, sensor in self._system.sensors.items() for channel, unit in sensor.units(name).items()}
 
     def at(self, values: Mapping[str, float]) -> DifferentiatedRun:
         """The run with these values; a run that stopped early raises an error."""

@@ -15,6 +15,7 @@ from pliant.model import check
 from pliant.model.check import did_you_mean
 from pliant.model.sensor import Encoder
 from pliant.model.system import System
+from pliant.results.table import QUANTITIES
 from pliant.run.given_inputs import with_inputs
 from pliant.run.simulate import state_of
 from pliant.run.starts import split_starts
@@ -121,7 +122,16 @@ def comparisons_of(
     for experiment, each in zip(experiments, own, strict=True):
         one, names = _comparison(system, experiment, each, of, weights, shared, run, names)
         compared.append(one)
+    _refuse_weights_of_some(compared)
     return compared, shared.with_own([_with_unit(one, names) for each in own for one in each])
+
+
+def _refuse_weights_of_some(compared: Sequence[Comparison]) -> None:
+    """Weights are factors: those of one experiment cannot be compared with the scatter of another."""
+    without = [one.name for one in compared if any(column.weights is None for column in one.columns)]
+    if 0 < len(without) < len(compared):
+        rule = "must be given for all experiments or for none (`weights` of the fit hold for those without their own); without are"
+        raise ModelError.of(PART, "experiment weights", rule, ", ".join(without))
 
 
 def _with_unit(own: OwnUnknown, names: SeriesNames | None) -> OwnUnknown:
@@ -225,9 +235,9 @@ def _column(head: str, wanted: str, measured: Measurements, names: SeriesNames, 
     series = names.find(PART, f"data {head!r}", wanted)
     column, unit = split_head(head)
     values = measured.columns[head]
-    if unit is not None and unit != series.unit:
+    if unit not in (None, series.unit, QUANTITIES[series.quantity].unit):
         try:
-            values = values * convert(1.0, unit, series.unit)
+            values = values * convert(1.0, str(unit), series.unit)
         except ModelError as trouble:
             raise ModelError.of(PART, f"data {head!r}", "must be in a unit of its quantity", str(trouble)) from None
     return Column(column, series, values, _weights(column, values, weights, rows))

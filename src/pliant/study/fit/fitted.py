@@ -15,7 +15,7 @@ from pliant.errors import ModelError
 from pliant.model import check
 from pliant.results.result import Result
 from pliant.study.fit.compared import Compared, difference_names, groups_of, unit_of
-from pliant.study.fit.covariance import Pattern, Scatter, scatter_of
+from pliant.study.fit.covariance import Pattern, Scatter, scatter_of, standard_errors_within
 from pliant.study.fit.free_parameters import FreeParameters
 from pliant.study.fit.invariants import in_words
 from pliant.study.fit.search import Search
@@ -76,7 +76,7 @@ class Fit:
         """Confidence intervals of all values at this level, by Student's distribution and linearisation in the parameters."""
         if not 0.0 < check.number("fit", "level", level) < 1.0:
             raise ModelError.of("fit", "level", "must be between 0 and 1", level)
-        halves = _standard_errors_within(level, self.scatter.freedom) * np.array(list(self.standard_errors.values()))
+        halves = standard_errors_within(level, self.scatter.freedom) * np.array(list(self.standard_errors.values()))
         return {
             name: (value - half, value + half) for (name, value), half in zip(self.values.items(), halves.tolist(), strict=True)
         }
@@ -167,11 +167,11 @@ class Fit:
         width = max(len(name) for name in (*self.names, "parameter")) + 2
         lines = [f"{'parameter':<{width}}{'value':>16}{'standard error':>16}   95 % confidence"]
         for name, (low, high) in self.confidence().items():
-            unit = f" {self.units[name]}" if self.units[name] else ""
-            numbers = f"{self.values[name]:>16.8g}{self.standard_errors[name]:>16.3g}   {low:.8g} to {high:.8g}{unit}"
+            interval = f"{low:.8g} to {high:.8g}{_after(self.units[name])}"
+            numbers = f"{self.values[name]:>16.8g}{self.standard_errors[name]:>16.3g}   {interval}"
             lines.append(f"{name:<{width}}{numbers}")
         lines += [
-            f"residual of {name}: {size:.3g} {unit_of(self.experiments, name)} (root mean square)"
+            f"residual of {name}: {size:.3g}{_after(unit_of(self.experiments, name))} (root mean square)"
             for name, size in self.noise.items()
         ]
         if self.scatter.kind != "independent":
@@ -207,7 +207,7 @@ def fitted(search: Search, x: Floats, minima: Sequence[Minimum] = ()) -> Fit:
     errors = np.sqrt(np.diag(covariance))
     with np.errstate(invalid="ignore", divide="ignore"):
         correlation = covariance / np.outer(errors, errors)
-    half_widths = _standard_errors_within(0.95, scatter.freedom) * errors
+    half_widths = standard_errors_within(0.95, scatter.freedom) * errors
     blind = [name for name, gone in zip(free.names, unseen, strict=True) if gone]
     hardly = _hardly_determined(free, values, sizes, half_widths)
     unidentifiable = {**_in_practice(free, values, sizes, half_widths), **reasons}
@@ -300,9 +300,7 @@ def _hardly_determined(free: FreeParameters, values: Mapping[str, float], sizes:
         size = max(abs(value), TINY * sizes[k]) if free.low[k] >= 0.0 or free.high[k] <= 0.0 else sizes[k]
         if 2.0 * half > min(size, span):
             than = f"the span of its bounds, {span:.3g}" if span < size else "the value itself"
-            found[name] = (
-                f"{value:.3g} +- {half:.3g}{f' {unit}' if unit else ''}; its 95 % confidence interval is wider than {than}"
-            )
+            found[name] = f"{value:.3g} +- {half:.3g}{_after(unit)}; its 95 % confidence interval is wider than {than}"
     return found
 
 
@@ -313,12 +311,16 @@ def _in_practice(free: FreeParameters, values: Mapping[str, float], sizes: Float
         near_zero = free.low[k] < 0.0 < free.high[k] or abs(values[name]) < AT_BOUND * sizes[k]
         size = sizes[k] if near_zero else abs(values[name])
         if half_widths[k] >= size:
-            unit = f" {free.units[k]}" if free.units[k] else ""
             found[name] = (
-                f"in practice: {values[name]:.3g} +- {half_widths[k]:,.3g}{unit}, and the data do not tell its size; "
-                f"profile({name!r}) says how far it can go"
+                f"in practice: {values[name]:.3g} +- {half_widths[k]:,.3g}{_after(free.units[k])}, and the data do not tell its "
+                f"size; profile({name!r}) says how far it can go"
             )
     return found
+
+
+def _after(unit: str) -> str:
+    """A unit behind a number."""
+    return "" if unit in ("", "1") else f" {unit}"
 
 
 def _of_patterns(scatter: Scatter) -> list[str]:
@@ -356,13 +358,6 @@ def _apart(minima: Sequence[Minimum], rows: int) -> list[Minimum]:
 def _of_minima(minima: Sequence[Minimum]) -> list[str]:
     found = [one for one in minima[1:] if one.squares < CLOSE_BY * minima[0].squares]
     return [f"another minimum is nearly as good: {one}" for one in found]
-
-
-def _standard_errors_within(level: float, degrees_of_freedom: Floats) -> Floats:
-    """Half the width of a confidence interval over the standard error, by Student's distribution."""
-    from scipy.stats import t
-
-    return np.asarray(t.ppf(0.5 + 0.5 * level, np.maximum(degrees_of_freedom, 1.0)))
 
 
 def _of_search_alone(warnings: Sequence[str], compared: Sequence[Compared]) -> list[str]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pliant.errors import ModelError, SolveError
 from pliant.model import check
 from pliant.model.check import did_you_mean
+from pliant.study.fit.covariance import standard_errors_within
 from pliant.study.fit.search import CLOSELY
 
 if TYPE_CHECKING:
@@ -99,8 +100,6 @@ class _Walk:
     """Searches with one parameter held, outwards from its best value, each from where the one before ended."""
 
     def __init__(self, fit: Fit, name: str, level: float) -> None:
-        from scipy.stats import t
-
         self._search, self._place = fit.search, fit.names.index(name)
         self._x = np.array([fit.values[one] for one in fit.names]) / fit.search.free.scales
         self._flat, self._covariance = fit.flat, fit.covariance
@@ -112,7 +111,7 @@ class _Walk:
         steep = float(np.mean(loss.steepness(residuals))) or 1.0
         self._variance = float(score @ score) / freedom / steep * (ratio**2 if np.isfinite(ratio) else 1.0)
         self._variance = self._variance or np.finfo(float).tiny
-        self.limit = float(t.ppf(0.5 + 0.5 * level, max(float(fit.scatter.freedom[self._place]), 1.0)) ** 2)
+        self.limit = float(standard_errors_within(level, fit.scatter.freedom[self._place]) ** 2)
         self.best = fit.values[name]
         free = fit.search.free
         self._low, self._high, self._scale = (float(ends[self._place]) for ends in (free.low, free.high, free.scales))

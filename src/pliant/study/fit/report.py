@@ -162,6 +162,7 @@ def _assumed(fit: Fit) -> str:
     return _list(
         [
             f"Loss: {LOSSES[fit.search.loss.name]}{whitened}.",
+            f"Weights: {_weights(fit)}.",
             f"Intervals are linear in the parameters, {fit.intervals}.",
             "Derivatives are exact, through impacts and events." if all(part.exact for part in fit.experiments)
             else "Derivatives are differences of runs, in part at least.",
@@ -171,6 +172,17 @@ def _assumed(fit: Fit) -> str:
             *[f"{name}: {options[name]}" for name in known],
         ]
     )  # fmt: skip
+
+
+def _weights(fit: Fit) -> str:
+    targets = [target for group in fit.search.targets for target in group]
+    covered = [name for name in dict.fromkeys(target.name for target in targets) if name in fit.search.given_covariances]
+    found = [f"{name} by its covariance matrix, as given" for name in covered]
+    if any(target.weights is not None for target in targets):
+        found.append("factors of the differences, as given")
+    elif any(target.name not in covered for target in targets):
+        found.append("each column by one over its scatter about the best fit")
+    return "; ".join(found)
 
 
 def _held(fit: Fit) -> list[str]:

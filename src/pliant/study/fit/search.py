@@ -52,6 +52,7 @@ class Search:
                         for comparison, targets in zip(comparisons, self.targets, strict=True) for target in targets}  # fmt: skip
         self._scatter = {target.name: _spread(self._columns(target.name)) for target in self._all}
         self._given = self._covariances(noise)
+        self._unit = 1.0  # of residuals whose weights are given: their scatter, from where a robust loss counts them less
         self._models: dict[str, Autoregression] = {}
         self._refused = 0.0
         self._settling: Settling | None = None  # of the search that is going on
@@ -111,13 +112,19 @@ class Search:
         return whole(np.asarray(done.x))
 
     def run_with_weights(self, start: Floats) -> Floats:
-        """The best values, with weights and a noise model that follow from what is left at these values, where none were given."""
-        best = start
-        weighted_by_scatter = (len(self._scatter) > 1 or self.loss.name != "linear") and self._unweighted
-        for _ in range(ROUNDS if self.loss.name != "linear" else 1) if weighted_by_scatter else ():
+        """The best values, with weights and a noise model that follow from what is left at these values, where none were given.
+
+        Given weights and covariances say how residuals compare, not how large they are: a robust loss needs their scatter, too."""
+        best, robust = start, self.loss.name != "linear"
+        weighted_by_scatter = (len(self._scatter) > 1 or robust) and self._unweighted
+        in_own_unit = robust and (bool(self._given) or not self._unweighted)
+        if in_own_unit:
+            self._measure_unit(best)
+        for _ in range(ROUNDS if robust else 1) if weighted_by_scatter or in_own_unit else ():
             before, best = best, self.run(best, ROUGHLY)
-            self._weigh_by_scatter(best)
-            if self._moved(before, best) < SETTLED:
+            grown = [self._weigh_by_scatter(best)] if weighted_by_scatter else []
+            grown += [self._measure_unit(best)] if in_own_unit else []
+            if self._moved(before, best) < SETTLED and max(np.abs(np.log(grown))) < SETTLED:
                 break
         best = self.run(best, CLOSELY)
         for _ in range(ROUNDS) if self._whitens else ():
@@ -170,14 +177,21 @@ class Search:
                 )
         return {name: GivenCovariance(name, given) for name, given in noise.items()}
 
-    def _weigh_by_scatter(self, x: Floats) -> None:
-        """From now on weight each target by one over its scatter."""
-        compared = self.at(x)
+    def _weigh_by_scatter(self, x: Floats) -> float:
+        """From now on weight each target by one over its scatter; by how much one has changed at most, as a factor."""
+        compared, before = self.at(x), self._scatter.copy()
         for target, parts in groups_of(tuple(dict.fromkeys(name for part in compared for name in part.differences))).items():
             left = np.concatenate([part.differences[name] for part in compared for name in parts if name in part.differences])
             self._scatter[target] = scatter(left, self.loss)
         least = REWEIGHED * max(self._scatter.values())
         self._scatter = {name: max(scatter, least) or 1.0 for name, scatter in self._scatter.items()}
+        return max((now / before[name] for name, now in self._scatter.items()), key=lambda factor: float(abs(np.log(factor))))
+
+    def _measure_unit(self, x: Floats) -> float:
+        """From now on count residuals in units of their scatter; by how much the unit grew."""
+        grown = scatter(self.residuals_at(x), self.loss) or 1.0
+        self._unit *= grown
+        return grown
 
     def _model_noise(self, x: Floats) -> None:
         """From now on whiten each target by the autoregressive noise that is left at x."""
@@ -192,14 +206,19 @@ class Search:
     def _weighted(self, comparison: Comparison, target: Target, values: Floats) -> Floats:
         """Differences or their slopes (measured row, part, ...) times their weights, whitened."""
         if target.name in self._given:
-            return self._given[target.name].whiten(comparison.time, target.there, values)
-        weights = 1.0 / self._scatter[target.name] if target.weights is None else target.weights[target.there]
+            return self._given[target.name].whiten(comparison.time, target.there, values) / self._unit
+        weights = (1.0 / self._scatter[target.name] if target.weights is None else target.weights[target.there]) / self._unit
         done = np.asarray(weights).reshape(-1, *(1,) * (values.ndim - 1)) * values
         model = self._models.get(target.name)
         if model is not None:
             for piece in self._pieces[id(target)]:
                 done[piece] = model.whiten(done[piece])
         return np.asarray(done)
+
+    @property
+    def given_covariances(self) -> tuple[str, ...]:
+        """The columns whose noise has a covariance matrix that was given."""
+        return tuple(self._given)
 
     @property
     def noise_models(self) -> Mapping[str, Autoregression]:

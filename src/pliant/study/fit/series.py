@@ -14,6 +14,7 @@ from pliant.results.reading import BY_LABEL
 from pliant.results.table import QUANTITIES
 
 TIME = "time"
+READINGS = "sensor"  # the quantity
 HEAD = re.compile(r"(?P<name>.*?)\s*(?:\[(?P<unit>[^\[\]]*)\])?\s*")
 
 
@@ -37,14 +38,15 @@ class SeriesNames:
     """All series of a result, by name; coordinates, states and sensors are also known by their own names, as in a result."""
 
     def __init__(self, labels: Mapping[str, Sequence[str]], units: Mapping[str, str]) -> None:
+        """units: of coordinates, and of readings of sensors, where they have one."""
         self._known: dict[str, Series] = {}
         alone: dict[str, list[Series]] = {}
         for name, quantity in QUANTITIES.items():
             along = [list(enumerate(labels[dimension])) for dimension in quantity.dims]
             for entry in product(*along):
                 words, place = tuple(word for _, word in entry), tuple(k for k, _ in entry)
-                own = units.get(words[0]) if name in PER_TIME else None
-                unit = quantity.unit if own is None else own + PER_TIME[name]
+                own = units.get(words[0]) if name in {*PER_TIME, READINGS} else None
+                unit = quantity.unit if own is None else own + PER_TIME.get(name, "")
                 full = " ".join((name, *words))
                 self._known[full] = Series(full, name, place, unit)
                 if name in BY_LABEL:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import ModelError
+from pliant.study.fit.series import READINGS
 
 if TYPE_CHECKING:
     from pliant.study.fit.experiment import Column
@@ -82,16 +83,22 @@ class Rotation(Target):
     def size(self) -> Floats:
         return np.ones((self.measured.shape[0], 3))
 
+    @cached_property
+    def _back(self) -> Floats:
+        """By row, the matrix that multiplies a quaternion by the inverse of the measured one, from the left."""
+        w, x, y, z = self.measured.T * np.array([[1.0], [-1.0], [-1.0], [-1.0]])
+        return np.moveaxis(np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]]), 2, 0)
+
     def differences(self, run: Sequence[Floats]) -> Floats:
-        between = _between(self.measured, np.stack(run, axis=-1))
+        q = _times(self._back, np.stack(run, axis=-1))
+        between = np.where(q[..., :1] < 0.0, -q, q)  # at most half a turn
         return np.asarray(_angle_over_sine(between) * between[..., 1:])
 
     def slopes(self, run: Sequence[Floats], slopes: Sequence[Floats]) -> Floats:
         """r = k v, k = angle / |v|: dr = k dv + v dk."""
-        measured, changes = self.measured[:, None, :], np.stack(slopes, axis=-1)
-        raw = _product(_conjugate(self.measured), np.stack(run, axis=-1))
+        raw = _times(self._back, np.stack(run, axis=-1))
         sign = np.where(raw[..., :1] < 0.0, -1.0, 1.0)
-        between, moved = sign * raw, sign[:, None] * _product(_conjugate(measured), changes)
+        between, moved = sign * raw, sign[:, None] * _times(self._back[:, None], np.stack(slopes, axis=-1))
         w, v, s = between[..., :1], between[..., 1:], np.linalg.norm(between[..., 1:], axis=-1, keepdims=True)
         k, safe = _angle_over_sine(between), np.maximum(s, SMALL)
         along = np.sum(v[:, None, :] * moved[..., 1:], axis=-1)  # v . dv
@@ -101,21 +108,8 @@ class Rotation(Target):
         return np.asarray(np.moveaxis(k[:, None] * moved[..., 1:] + rate[..., None] * v[:, None, :], 1, 2))
 
 
-def _conjugate(q: Floats) -> Floats:
-    return np.asarray(q * np.array([1.0, -1.0, -1.0, -1.0]))
-
-
-def _product(a: Floats, b: Floats) -> Floats:
-    """The product of quaternions."""
-    w, v, x, u = a[..., :1], a[..., 1:], b[..., :1], b[..., 1:]
-    dot = np.sum(v * u, axis=-1, keepdims=True)
-    return np.concatenate([w * x - dot, w * u + x * v + np.cross(v, u)], axis=-1)
-
-
-def _between(measured: Floats, run: Floats) -> Floats:
-    """The rotation from the measured orientation to that of the run, by at most half a turn."""
-    q = _product(_conjugate(measured), run)
-    return np.where(q[..., :1] < 0.0, -q, q)
+def _times(matrices: Floats, vectors: Floats) -> Floats:
+    return np.asarray(np.matmul(matrices, vectors[..., None])[..., 0])
 
 
 def _angle_over_sine(q: Floats) -> Floats:
@@ -143,7 +137,7 @@ def targets_of(columns: Sequence[Column]) -> tuple[Target, ...]:
 
 
 def _single(column: Column) -> Target:
-    wrapped = column.series.quantity == "q" and column.series.unit == "rad" and _is_wrapped(column.values)
+    wrapped = column.series.quantity in {"q", READINGS} and column.series.unit == "rad" and _is_wrapped(column.values)
     return (WrappedAngle if wrapped else Target)(column.column, (column,), (column.column,), column.series.unit)
 
 
