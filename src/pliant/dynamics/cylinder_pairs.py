@@ -27,8 +27,9 @@ BESIDE = 1.0 + 1e-5
 PARALLEL = 1e-15  # squared sine of an angle: an edge at a smaller one begins in its own begin
 INSIDE = 0.02  # of half the least thickness of the other solid: how far inside its rim a cylinder stands, on an equal one as well
 # Of the thinner one's half thickness: how far behind its rim a cylinder that lies flush with an edge or a rim touches; and of that way,
-# how much later, so that of one that lies on a face and tilts by less, the rim itself counts.
-BEHIND, LATER = 0.05, 1e-3
+# how much later, so that of one that lies on a face and tilts by less, the rim itself counts. Of a length: how much farther than a
+# radius the middle of its other end may be.
+BEHIND, LATER, LIES = 0.05, 1e-3, 0.02
 
 
 @seen_from_second
@@ -73,8 +74,10 @@ def rim_on_solid(pair: ContactPair, cylinder: Pose, solid: Pose) -> Touching:
     behind = BEHIND * minimum(rim.of.inner, against.inner)
     inner = deepest(Circle(sub(middle, scale(rim.side * behind, axis)), radii, steps=STEPS_BEHIND), target, 0.0)
     outer = deepest(Circle(middle, radii), target, 0.0)
-    later = inner.gap + LATER * behind
-    deeper = chosen(later < outer.gap, Touching(later, inner.normal, inner.point, inner.share), outer)
+    inner = Touching(inner.gap + LATER * behind, inner.normal, inner.point, inner.share)
+    other = outside(target, _middle_of_end(rim.of, cylinder, -rim.side), rim.of.radius + LIES * rim.of.length)
+    inner = larger(other, inner)
+    deeper = chosen(inner.gap < outer.gap, inner, outer)
     return larger(_farther_than(ROLLS * rim.of.radius, target, middle), deeper)
 
 

@@ -51,7 +51,9 @@ def seen_from_second(formula: Callable[[ContactPair, Pose, Pose], Touching]) -> 
 
     def in_world(pair: ContactPair, first: Pose, second: Pose) -> Touching:
         turn = second.rotation
-        relative = first.rotation if turn.is_identity else Rotation(None, 0.0, product(transpose(turn.matrix), first.rotation.matrix))
+        relative = (
+            first.rotation if turn.is_identity else Rotation(None, 0.0, product(transpose(turn.matrix), first.rotation.matrix))
+        )
         found = formula(pair, Pose(turn.into(sub(first.position, second.position)), relative), GROUND_POSE)
         return Touching(found.gap, turn.out(found.normal), place_of(found.point, second), found.share)
 
