@@ -34,7 +34,7 @@ from pliant.model.reduced import ReducedModel
 from pliant.model.sampled import Sampled
 from pliant.model.segmented import SegmentedBeam
 from pliant.model.sensor import Filter, Sensor
-from pliant.model.solids import BoxEdge, Corner, Crossing, Foot, Lying, Ridge, Rim, Rolling
+from pliant.model.solids import BoxEdge, Corner, Crossing, Foot, Lying, Rim, Rolling
 from pliant.model.strut import Strut
 from pliant.model.system import BodyHandle, Link
 from pliant.results.contacts import ContactRecord, ContactTable
@@ -147,7 +147,6 @@ __all__ = [
     "Reaction",
     "ReducedModel",
     "RestingContact",
-    "Ridge",
     "Rim",
     "Robot",
     "Rolling",

@@ -10,7 +10,7 @@ from pliant.dynamics.pairs import PAIRS
 from pliant.files.writer import dump_model
 from pliant.model.along import Along
 from pliant.model.contact import TOUCHES, Bore, Capsule, End, Pin, Plane, Point, Side, Sphere
-from pliant.model.solids import Box, BoxEdge, Corner, Crossing, Cylinder, Foot, Hull, Lying, Ridge, Rim, Rolling
+from pliant.model.solids import Box, BoxEdge, Corner, Crossing, Cylinder, Foot, Hull, Lying, Rim, Rolling
 from registered import PAIR_EXAMPLES
 
 END = "the end of a pin"  # in a bore that is longer; the example of (Pin, Bore) is the rim of a bore that is shorter
@@ -45,7 +45,7 @@ def floating(entry, law=LAW, friction=None, exchanged=False, speed=-0.9):
 
 def of_cylinders(entry, system):
     """The same with only the pairs of this entry, where others of a cylinder touch as well; each must hold by itself."""
-    if entry != END and entry[0] in (Ridge, Lying, Rolling, Foot):
+    if entry != END and (entry[0] in (Lying, Rolling, Foot) or entry == (BoxEdge, Cylinder)):
         kept = [pair for pair in system.contacts.values() if (type(pair.ball), type(pair.against)) == entry]
         system.contacts = {pair.name: pair for pair in kept}
     return system
@@ -61,8 +61,8 @@ def test_what_the_model_lets_touch_has_a_formula_and_the_other_way_round():
     special = {
         (Box, Capsule): {Corner, BoxEdge},
         (Box, Box): {Corner, Crossing},
-        (Box, Cylinder): {Ridge},
-        (Cylinder, Box): {Lying, Rolling, Foot},
+        (Box, Cylinder): {BoxEdge},
+        (Cylinder, Box): {Rolling, Foot},
         (Cylinder, Cylinder): {Lying, Rolling, Foot},
         (Capsule, Capsule): {End, Side},
         (Capsule, Cylinder): {End, Side},

@@ -74,3 +74,44 @@ def test_a_circle_is_deepest_nowhere_nearby(made):
             x = np.arctan2(off @ across, off @ lowest) / (2.0 * np.pi)
             assert found.gap == pytest.approx(searched(solid, circle, x - 1e-3, x + 1e-3), abs=1e-10)
     assert compared > 15
+
+
+MANY = 5000
+
+
+@pytest.mark.parametrize("kind, made", [(Straight, cylinder), (Circle, box), (Circle, cylinder)])
+def test_a_search_has_converged(kind, made):
+    """Many at once, half of them nearly along an axis of the solid, moved until they touch: further steps find nothing else."""
+    random = np.random.default_rng(11)
+    solid = made(random)
+    along = random.normal(size=(3, MANY))
+    nearly = np.eye(3)[random.integers(0, 3, MANY)].T + 10.0 ** random.uniform(-10.0, 0.0, MANY) * along
+    along = np.where(random.random(MANY) < 0.5, nearly, along)
+    along /= np.linalg.norm(along, axis=0)
+    size, middle = 10.0 ** random.uniform(-1.0, 0.5, MANY), random.normal(0.0, 0.6, (3, MANY))
+
+    def search(off, steps):
+        """From where edges and rims begin it: nearest to the axis of the cylinder, and lowest."""
+        if kind is Straight:
+            begin, way = middle + off - 0.5 * size * along, size * along
+            start = np.clip(-np.sum(begin[:2] * way[:2], axis=0) / np.sum(way[:2] ** 2, axis=0), 0.0, 1.0)
+            curve = type("Line", (Straight,), {"steps": steps})(tuple(begin), tuple(way))
+        else:
+            up = np.array(np.broadcast_arrays(*outside(solid, tuple(middle + off), 0.0).normal))
+            lowest = np.sum(up * along, axis=0) * along - up
+            lowest *= 0.5 * size / np.linalg.norm(lowest, axis=0)
+            start, curve = 0.0, Circle(tuple(middle + off), (tuple(lowest), tuple(np.cross(along.T, lowest.T).T)), steps)
+        found = deepest(curve, solid, start)
+        return curve, found.gap, found.share, np.array(np.broadcast_arrays(*found.normal))
+
+    off = np.zeros((3, MANY))
+    for _ in range(6):  # near to where they touch
+        _, gap, _, normal = search(off, kind.steps)
+        off = off - 0.9 * (gap + 1e-4) * normal
+    curve, gap, share, normal = search(off, kind.steps)
+    _, final, _, out = search(off, 40)
+    xs = np.linspace(*curve.ends, 101)
+    shallow = np.min([np.max([one.excess for one in solid.surfaces(*curve.at(x))], axis=0) for x in xs], axis=0) > -SHALLOW
+    assert shallow.sum() > 0.5 * MANY and np.count_nonzero(shallow & (share < 0.99)) > 0.1 * MANY
+    np.testing.assert_allclose(gap[shallow], final[shallow], atol=1e-9)
+    np.testing.assert_allclose(normal[:, shallow], out[:, shallow], atol=1e-6)

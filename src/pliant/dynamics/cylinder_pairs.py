@@ -9,44 +9,48 @@ from __future__ import annotations
 import math
 
 from pliant.dynamics.algebra import Scalar, Vec, add, cross, dot, scale, sub
-from pliant.dynamics.boxes import Solid
-from pliant.dynamics.curves import Circle, Straight, deepest
+from pliant.dynamics.curves import STEPS_BEHIND, Circle, Straight, deepest
 from pliant.dynamics.kinematics import Pose
-from pliant.dynamics.meeting import Touching, apart, larger
-from pliant.dynamics.solid_pairs import UPRIGHT, outside, place_of, target_of
+from pliant.dynamics.meeting import Touching, apart, chosen, larger
+from pliant.dynamics.solid_pairs import UPRIGHT, outside, place_of, seen_from_second, target_of
 from pliant.dynamics.targets import SolidTarget, nearest_share
 from pliant.model.contact import ContactPair
-from pliant.model.solids import FEET, Box, Cylinder, Foot, Lying, Ridge, Rolling
+from pliant.model.solids import FEET, Box, BoxEdge, Cylinder, Foot, Lying, Rolling
 from pliant.scalar import clip, maximum, minimum
 
 # Of a radius, how near to the other solid the middle of an end is: up to STANDS a cylinder stands on feet, points of its rim; from
 # ROLLS on it rolls on the lowest point, which jumps where it stands.
 ROLLS, STANDS = 0.03, 0.06
-BESIDE = (
-    1.01  # of a radius: nearer than this to the middle of an end, the rim counts, and the side of what lies on a face never touches
-)
+# Of a radius: nearer than this to the middle of an end, the rim counts and not the side, which as that of a capsule is round there.
+# Between both, sides that cross touch by no more than this too late.
+BESIDE = 1.0 + 1e-5
 PARALLEL = 1e-15  # squared sine of an angle: an edge at a smaller one begins in its own begin
 INSIDE = 0.02  # of half the least thickness of the other solid: how far inside its rim a cylinder stands, on an equal one as well
+# Of the thinner one's half thickness: how far behind its rim a cylinder that lies flush with an edge or a rim touches; and of that way,
+# how much later, so that of one that lies on a face and tilts by less, the rim itself counts. Of a length: how much farther than a
+# radius the middle of its other end may be.
+BEHIND, LATER, LIES = 0.05, 1e-3, 0.02
 
 
+@seen_from_second
 def edge_on_cylinder(pair: ContactPair, box: Pose, cylinder: Pose) -> Touching:
     """From the place that is nearest to the cylinder's axis on."""
-    part, solid = pair.ball, pair.against
-    assert isinstance(part, Ridge) and isinstance(solid, Cylinder)
-    edge = Solid.of(part.of, box).edge(part.along, sub(cylinder.position, box.position), part.odd)
-    begin, end = edge.ends
+    edge, solid = pair.ball, pair.against
+    assert isinstance(edge, BoxEdge) and isinstance(solid, Cylinder)
+    begin, end = (place_of(corner, box) for corner in edge.ends)
     way, axis = sub(end, begin), cylinder.rotation.out(tuple(solid.axis))  # type: ignore[arg-type]
     across, off = (sub(x, scale(dot(x, axis), axis)) for x in (way, sub(begin, cylinder.position)))
     start = clip(-dot(off, across) / maximum(dot(across, across), PARALLEL * dot(way, way)), 0.0, 1.0)
     return deepest(Straight(begin, way), target_of(pair, cylinder), start)
 
 
-def side_on_solid(pair: ContactPair, cylinder: Pose, solid: Pose) -> Touching:
-    """Between both ends, the middles of which are farther away than a radius: of a cylinder that lies on a face, the rims count."""
-    lying, target = pair.ball, target_of(pair, solid)
+@seen_from_second
+def side_beside_cylinder(pair: ContactPair, first: Pose, second: Pose) -> Touching:
+    """Between both ends, the middles of which are farther away than a radius: of a cylinder that lies on another, the rims count."""
+    lying, target = pair.ball, target_of(pair, second)
     assert isinstance(lying, Lying)
     radius = lying.of.radius
-    begin, end = (_middle_of_end(lying.of, cylinder, side) for side in (-1, 1))
+    begin, end = (_middle_of_end(lying.of, first, side) for side in (-1, 1))
     way = sub(end, begin)
     share, thinner = nearest_share(target, begin, way)
     found = outside(target, add(begin, scale(share, way)), radius)
@@ -56,19 +60,28 @@ def side_on_solid(pair: ContactPair, cylinder: Pose, solid: Pose) -> Touching:
     return nearest
 
 
+@seen_from_second
 def rim_on_solid(pair: ContactPair, cylinder: Pose, solid: Pose) -> Touching:
-    """From its lowest point on, unless the cylinder stands."""
-    rim, target = pair.ball, target_of(pair, solid)
-    assert isinstance(rim, Rolling)
+    """From its lowest point on, unless the cylinder stands; where it lies flush with an edge or a rim, a circle behind its rim."""
+    rim, target, against = pair.ball, target_of(pair, solid), pair.against
+    assert isinstance(rim, Rolling) and isinstance(against, (Box, Cylinder))
     middle, axis = _middle_of_end(rim.of, cylinder, rim.side), cylinder.rotation.out(tuple(rim.of.axis))  # type: ignore[arg-type]
     up = outside(target, middle, 0.0).normal
     across = sub(up, scale(dot(up, axis), axis))
     _, outward = apart(add(across, scale(UPRIGHT, cylinder.rotation.out(rim.of.across))))
     lowest = scale(-rim.of.radius, outward)
-    circle = Circle(middle, (lowest, cross(axis, lowest)))
-    return larger(_farther_than(ROLLS * rim.of.radius, target, middle), deepest(circle, target, 0.0))
+    radii = lowest, cross(axis, lowest)
+    behind = BEHIND * minimum(rim.of.inner, against.inner)
+    inner = deepest(Circle(sub(middle, scale(rim.side * behind, axis)), radii, steps=STEPS_BEHIND), target, 0.0)
+    outer = deepest(Circle(middle, radii), target, 0.0)
+    inner = Touching(inner.gap + LATER * behind, inner.normal, inner.point, inner.share)
+    other = outside(target, _middle_of_end(rim.of, cylinder, -rim.side), rim.of.radius + LIES * rim.of.length)
+    inner = larger(other, inner)
+    deeper = chosen(inner.gap < outer.gap, inner, outer)
+    return larger(_farther_than(ROLLS * rim.of.radius, target, middle), deeper)
 
 
+@seen_from_second
 def foot_on_solid(pair: ContactPair, cylinder: Pose, solid: Pose) -> Touching:
     """A point of a rim, while the cylinder stands."""
     foot, target, against = pair.ball, target_of(pair, solid), pair.against

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from pliant.dynamics.algebra import Vec, add, dot, scale, sub
 from pliant.dynamics.boxes import corner_on_box, edge_across_edge
-from pliant.dynamics.cylinder_pairs import edge_on_cylinder, foot_on_solid, rim_on_solid, side_on_solid
+from pliant.dynamics.cylinder_pairs import edge_on_cylinder, foot_on_solid, rim_on_solid, side_beside_cylinder
 from pliant.dynamics.kinematics import Pose
 from pliant.dynamics.meeting import Touching, apart
 from pliant.dynamics.solid_pairs import (
@@ -22,7 +22,7 @@ from pliant.dynamics.solid_pairs import (
 )
 from pliant.model.along import Along, Edge
 from pliant.model.contact import Bore, Capsule, ContactPair, End, Pin, Plane, Point, Side, Socket, Sphere
-from pliant.model.solids import Box, BoxEdge, Corner, Crossing, Cylinder, Foot, Lying, Ridge, Rim, Rolling
+from pliant.model.solids import Box, BoxEdge, Corner, Crossing, Cylinder, Foot, Lying, Rim, Rolling
 
 PairFunction = Callable[[ContactPair, Pose, Pose], Touching]
 
@@ -111,12 +111,12 @@ PAIRS: dict[tuple[type, type], PairFunction] = {
     (Corner, Capsule): ball_on_line,
     (BoxEdge, Capsule): side_on_capsule,
     (Side, Capsule): side_on_capsule,
-    (Ridge, Cylinder): edge_on_cylinder,
+    (BoxEdge, Cylinder): edge_on_cylinder,
     (Point, Cylinder): ball_on_solid,
     (Sphere, Cylinder): ball_on_solid,
     (End, Cylinder): ball_on_solid,
     (Side, Cylinder): side_on_cylinder,
-    **{(Lying, solid): side_on_solid for solid in (Box, Cylinder)},
+    (Lying, Cylinder): side_beside_cylinder,
     **{(Rolling, solid): rim_on_solid for solid in (Box, Cylinder)},
     **{(Foot, solid): foot_on_solid for solid in (Box, Cylinder)},
     # the station that is nearest is found in `along.py`; there a beam is a ball

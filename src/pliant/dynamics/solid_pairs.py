@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, dot, scale, sub, total
-from pliant.dynamics.kinematics import Pose
+from collections.abc import Callable
+
+from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, dot, product, scale, sub, total, transpose
+from pliant.dynamics.kinematics import GROUND_POSE, Pose
 from pliant.dynamics.meeting import COINCIDENT, Touching, apart, either
+from pliant.dynamics.rotation import Rotation
 from pliant.dynamics.targets import SolidTarget, nearest_share, solid_target
 from pliant.model.along import Edge
 from pliant.model.contact import Capsule, ContactPair, Plane, Side
@@ -41,6 +44,20 @@ def rim_on_plane(pair: ContactPair, solid: Pose, plane: Pose) -> Touching:
     centre = add(solid.position, scale(0.5 * rim.side * rim.of.length, axis))
     out = rim.of.radius if rim.far else -rim.of.radius
     return Touching(dot(normal, sub(centre, foot)) + out * tilt, normal, add(centre, scale(out, up)))
+
+
+def seen_from_second(formula: Callable[[ContactPair, Pose, Pose], Touching]) -> Callable[[ContactPair, Pose, Pose], Touching]:
+    """The formula in the axes of the second shape, along which surfaces and searches take fewer operations."""
+
+    def in_world(pair: ContactPair, first: Pose, second: Pose) -> Touching:
+        turn = second.rotation
+        relative = (
+            first.rotation if turn.is_identity else Rotation(None, 0.0, product(transpose(turn.matrix), first.rotation.matrix))
+        )
+        found = formula(pair, Pose(turn.into(sub(first.position, second.position)), relative), GROUND_POSE)
+        return Touching(found.gap, turn.out(found.normal), place_of(found.point, second), found.share)
+
+    return in_world
 
 
 def ball_on_solid(pair: ContactPair, ball: Pose, solid: Pose) -> Touching:

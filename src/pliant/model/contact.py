@@ -14,7 +14,7 @@ from pliant.model.frame import GROUND, Frame
 from pliant.model.friction_law import BristleLaw, FrictionLaw
 from pliant.model.journal_law import JournalLaw
 from pliant.model.normal_law import NormalLaw
-from pliant.model.solids import Box, BoxEdge, Corner, Crossing, Cylinder, Foot, Hull, Lines, Lying, Ridge, Rim, Rolling, round_lines
+from pliant.model.solids import Box, BoxEdge, Corner, Crossing, Cylinder, Foot, Hull, Lines, Lying, Rim, Rolling, round_lines
 from pliant.model.wear import Archard
 from pliant.scalar import Numbers, cos, sin
 
@@ -203,8 +203,8 @@ TOUCHED: tuple[type, ...] = tuple(dict.fromkeys(other for others in TOUCHES.valu
 HOLLOW = (Bore, Socket)  # shapes around what they touch
 SAME_PLAY = 1e-9  # of the radius: lengths that differ by less were meant to be the same
 
-Part = Corner | BoxEdge | Ridge | Crossing | Rim | Lying | Rolling | Foot | End | Side  # of a shape that touches at several places
-PARTS = (Corner, BoxEdge, Ridge, Crossing, Rim, Lying, Rolling, Foot, End, Side)
+Part = Corner | BoxEdge | Crossing | Rim | Lying | Rolling | Foot | End | Side  # of a shape that touches at several places
+PARTS = (Corner, BoxEdge, Crossing, Rim, Lying, Rolling, Foot, End, Side)
 
 Touching = Point | Sphere | Capsule | Pin | Along | Box | Cylinder | Hull
 Against = Plane | Point | Sphere | Bore | Socket | Capsule | Box | Cylinder | Edge | Along
@@ -341,12 +341,10 @@ def _rims(part: str, beam: Along, bore: Bore) -> tuple[float, float]:
 
 def _parts(shape: Box | Cylinder | Hull | Capsule, against: Any) -> list[Any]:
     """Which parts of a shape touch this one; a capsule touches the edges of a box, which in a plane are its corners."""
-    if isinstance(shape, Box) and not shape.flat and isinstance(against, Capsule):
+    if isinstance(shape, Box) and not shape.flat and isinstance(against, (Capsule, Cylinder)):
         return shape.edges()
-    if isinstance(shape, Box) and isinstance(against, Cylinder):
-        return list(shape.ridges())
     if isinstance(shape, Cylinder) and isinstance(against, (Box, Cylinder)):
-        return list(shape.on_solids())
+        return list(shape.on_solid(against))
     if isinstance(shape, Capsule) and isinstance(against, Cylinder):
         return [Side(shape), *shape.parts()]
     if type(shape) is type(against) and shape.at.body < against.at.body:  # what is one of both belongs to the first

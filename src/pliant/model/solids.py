@@ -69,10 +69,6 @@ class Box:
         """Its twelve edges."""
         return [BoxEdge(self, k) for k in range(len(EDGES))]
 
-    def ridges(self) -> list[Ridge]:
-        """Its edges towards another solid: of every direction the two nearest."""
-        return [Ridge(self, *choice) for choice in product(range(3), (False, True))]
-
     def crossings(self) -> list[Crossing]:
         """Its edges across those of another box: for every two directions, the two nearest of each."""
         pairs = (False, True)
@@ -119,11 +115,11 @@ class Cylinder:
         """Of each rim the lowest point, and the highest, on which the cylinder stands as well."""
         return [Rim(self, side, far) for side in (-1, 1) for far in (False, True)]
 
-    def on_solids(self) -> list[Lying | Rolling | Foot]:
-        """What of it touches boxes and other cylinders."""
+    def on_solid(self, other: Box | Cylinder) -> list[Lying | Rolling | Foot]:
+        """What of it touches this one: where its side lies on a box, edges of the box touch it."""
         rims = [Rolling(self, side) for side in (-1, 1)]
         feet = [Foot(self, side, number) for side in (-1, 1) for number in range(FEET)]
-        return [Lying(self), *rims, *feet]
+        return [*([Lying(self)] if isinstance(other, Cylinder) else []), *rims, *feet]
 
     @property
     def bounding(self) -> float:
@@ -248,7 +244,7 @@ class Rim:
 
 @dataclass(frozen=True)
 class Lying:
-    """The side of a cylinder, between its ends, where it lies on what is not flat."""
+    """The side of a cylinder, between its ends, where that of another one crosses it."""
 
     name: ClassVar[str] = "side"
     radius: ClassVar[float] = 0.0
@@ -326,26 +322,6 @@ class BoxEdge:
         first, second = EDGES[self.number]
         corners = self.of.corners
         return corners[first], corners[second]
-
-
-@dataclass(frozen=True)
-class Ridge:
-    """The nearer one of two opposite edges of a box."""
-
-    radius: ClassVar[float] = 0.0
-    of: Box
-    along: int  # axis of the edges: 0, 1 or 2 in the frame of the box
-    odd: bool  # those on faces of different signs
-
-    @property
-    def at(self) -> Frame:
-        """The frame of the shape that it is a part of."""
-        return self.of.at
-
-    @property
-    def name(self) -> str:
-        """What tables call it, behind the place of its shape."""
-        return f"edge.{'xyz'[self.along]}{1 + self.odd}"
 
 
 @dataclass(frozen=True)
