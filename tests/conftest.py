@@ -4,6 +4,7 @@ import gc
 import os
 import shutil
 import signal
+import sys
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,11 @@ GARBAGE_THRESHOLDS = (50_000, 20, 20)
 
 # Every core has a worker: threads of linear algebra would only wait for each other. Workers and the processes of tests inherit it.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# Workers rewrite the assertions of 300 files, and hundreds of processes import pliant: bytecode is kept, whatever this shell says
+# about it, or each of them would compile all sources again.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def pytest_configure() -> None:

@@ -14,9 +14,9 @@ from pliant.model.solids import Box, BoxEdge, Corner, Crossing, Cylinder, Foot, 
 from registered import PAIR_EXAMPLES
 
 END = "the end of a pin"  # in a bore that is longer; the example of (Pin, Bore) is the rim of a bore that is shorter
-ENTRIES = pytest.mark.parametrize(
-    "entry", [*PAIRS, END], ids=lambda entry: entry if entry == END else " in ".join(kind.__name__ for kind in entry)
-)
+NAMES = [*(" in ".join(kind.__name__ for kind in entry) for entry in PAIRS), END]
+# scope: all tests of an entry in a row, while what its Systems were compiled to is still kept in the process
+ENTRIES = pytest.mark.parametrize("entry", [*PAIRS, END], ids=NAMES, scope="module")
 LAW = pl.Hertz(stiffness=1e6)
 TURNED = pl.deg(20.0)
 STEP = 2e-5  # s between rows

@@ -39,7 +39,7 @@ def content_key(parts: Iterable[str]) -> str:
 class ObjectCache:
     folder: Path
     limit: int = 512 * 1024**2  # bytes; beyond it the least recently used files are deleted
-    every: int = 32  # stores between two clean-ups: with thousands of files a clean-up takes as long as compiling
+    every: int = 256  # stores between two clean-ups, each of which looks at thousands of files
 
     def load(self, key: str) -> bytes | None:
         """The object code stored under a key, if it exists, is complete and is this user's own."""

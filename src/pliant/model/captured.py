@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import types
 from collections.abc import Iterator
 from typing import Any
 
 
-def names_read(code: types.CodeType) -> set[str]:
-    """Names that code, and code nested in it, may look up as globals; names of attributes are included, which is harmless."""
+@functools.lru_cache(maxsize=4096)  # nothing in code changes; formulas are looked through at every run
+def names_read(code: types.CodeType) -> tuple[str, ...]:
+    """Names, sorted, that code and code nested in it may look up as globals; attributes are included, which is harmless."""
     found = set(code.co_names)
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            found |= names_read(constant)
-    return found
+            found.update(names_read(constant))
+    return tuple(sorted(found))
 
 
 def captured(function: types.FunctionType) -> Iterator[Any]:
@@ -26,4 +28,4 @@ def captured(function: types.FunctionType) -> Iterator[Any]:
 
 def globals_read(function: types.FunctionType) -> dict[str, Any]:
     """The globals that the function reads from its module, by name."""
-    return {name: function.__globals__[name] for name in sorted(names_read(function.__code__)) if name in function.__globals__}
+    return {name: function.__globals__[name] for name in names_read(function.__code__) if name in function.__globals__}

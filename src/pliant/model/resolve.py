@@ -139,6 +139,10 @@ class Search:
         if known is not None:
             return known[1]
         self.seen[id(x)] = (x, False)  # only a function can lead back to itself
+        if kind is types.FunctionType:  # most of what formulas read
+            for inner in _read_by(x):
+                self.visit(inner)
+            return False
         expression = expression_of(x)
         if expression is not None:
             self.parameters.extend(expression.leaves())

@@ -42,6 +42,8 @@ class ContentReading:
         self._open: list[int] = []  # identities of the objects that are being read
 
     def words(self, x: Any) -> Any:
+        if type(x) is types.FunctionType:  # most of what formulas read
+            return self._within(x)
         expression = expression_of(x)
         if expression is not None:  # also for a tied float: an equal float may come from another expression
             return ("expression", expression.own_key())
@@ -58,6 +60,8 @@ class ContentReading:
         return content
 
     def _content(self, x: Any) -> Any:
+        if type(x) is types.FunctionType:
+            return self._callable(x)
         if isinstance(x, (tuple, frozenset)):
             return (type(x), tuple(map(self.words, x)))
         own = getattr(type(x), "own_key", None)  # of a class that defines its own key
@@ -94,7 +98,7 @@ class ContentReading:
             inside = tuple(map(self.words, captured(function)))
         except ValueError:  # a captured variable without a value yet
             raise UnknownContent(function) from None
-        read = sorted(names_read(function.__code__))
+        read = names_read(function.__code__)
         outside = tuple(self._global(name, x, read) for name, x in globals_read(function).items() if name != "__builtins__")
         return ("function", self._code(function.__code__), inside, outside)
 

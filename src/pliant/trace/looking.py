@@ -67,7 +67,7 @@ def _may_ask(function: Any, depth: int) -> bool:
         return any(word in each for each in texts for word in METHODS)
     if not isinstance(function, types.FunctionType) or depth > DEEPEST:
         return True
-    if names_read(function.__code__) & set(METHODS):
+    if not set(METHODS).isdisjoint(names_read(function.__code__)):
         return True
     with suppress(ValueError):  # a variable that is not filled yet
         inside = [*captured(function), *globals_read(function).values()]
