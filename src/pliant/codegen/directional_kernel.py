@@ -45,15 +45,15 @@ class DirectionalKernel:
         return cls(primal, linear, decide, parts.active, program.n_p, len(program.outputs), parts.guards,
                    parts.edges)  # fmt: skip
 
-    @property
+    @cached_property
     def n_y(self) -> int:
         return self.primal.n_y
 
-    @property
+    @cached_property
     def n_decisions(self) -> int:
         return 0 if self.decide is None else self.decide.n_out
 
-    @property
+    @cached_property
     def n_seeds(self) -> int:
         """Number of rows in a group of seeds."""
         return padded(self.linear.n_y)

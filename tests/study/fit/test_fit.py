@@ -237,6 +237,30 @@ def test_tables_of_all_kinds_hold_the_same(tmp_path):
     assert list(measurements_of(with_unit).columns) == ["x [mm]"]
 
 
+def test_times_have_units_too_and_columns_not_in_use_may_be_anything(tmp_path):
+    import pandas
+    import xarray
+
+    (tmp_path / "table.csv").write_text("time [ms],arm.angle,remark\n0,1,ok\n500,2,\n1000,3,late\n")
+    in_ms = xarray.Dataset({"arm.angle": ("time", [1.0, 2.0, 3.0]), "field": (("time", "x"), np.zeros((3, 2)))},
+                           {"time": ("time", [0.0, 500.0, 1000.0], {"units": "ms"})})  # fmt: skip
+    for given in (tmp_path / "table.csv", in_ms):
+        table = measurements_of(given, ["arm.angle"])
+        assert table.time.tolist() == [0.0, 0.5, 1.0] and table.columns["arm.angle"].tolist() == [1.0, 2.0, 3.0]
+    with pytest.raises(pl.ModelError, match="data 'remark' must be numbers"):
+        measurements_of(tmp_path / "table.csv")
+    with pytest.raises(pl.ModelError, match=r"must have 'field' over the dimension 'time' only"):
+        measurements_of(in_ms)
+    wrong = (
+        {"time [kg]": [0.0, 1.0]},
+        {"time": pandas.date_range("2024-01-01", periods=2)},
+        {"time": [0.0, 1.0], "x [m]": [0.0, 1.0]},
+    )
+    for given, said in zip(wrong, ("must be in a unit of time", "not dates", "must name each column once"), strict=True):
+        with pytest.raises(pl.ModelError, match=said):
+            measurements_of({**given, "x": [0.0, 1.0]})
+
+
 def test_names_of_series():
     assert split_head("tip_position arm y [mm]") == ("tip_position arm y", "mm")
     assert split_head("arm.angle") == ("arm.angle", None)

@@ -257,6 +257,23 @@ def test_weights_that_are_not_those_of_the_noise_give_the_covariance_of_the_nois
     assert found.scatter.independent == pytest.approx(np.linalg.inv(whole) @ noise @ np.linalg.inv(whole), rel=1e-4)
 
 
+def test_a_search_that_ends_at_a_kink_says_how_far_derivatives_still_ask_it_to_go():
+    """max(s, 2 - s) sin 40 t, seen as 0.9 sin 40 t: beside 1, derivatives ask for 0.9 or 1.1, and no run is better than at 1."""
+    system = pl.System("kink", gravity=(0, 0))
+    size = pl.Parameter("size", 1.4, low=0.1, high=5.0)
+    system.add("s", pl.RigidBody(mass=1.0, inertia=1e-3), joint=pl.Prismatic())
+    system.state("f", lambda t, q, v: 40.0 * pl.maximum(size, 2.0 - size) * pl.cos(40.0 * t))
+    noise = 0.05 * np.random.default_rng(5).normal(size=TIME.size)
+    for seen in (0.9, 1.2):
+        found = pl.fit(system, {"time": TIME, "f": seen * np.sin(40.0 * TIME) + noise}, ["size"])
+        said = [one for one in found.warnings if "derivatives ask for a further change" in one]
+        assert found.ok and found.values["size"] == pytest.approx(max(seen, 1.0), abs=0.02)
+        assert len(said) == (seen < 1.0)
+        if said:
+            asked = float(said[0].split("'size' by ")[1].split()[0]) * found.standard_errors["size"]
+            assert abs(asked) == pytest.approx(0.1, abs=0.03)
+
+
 @pytest.mark.parametrize("loss", ["huber", "soft_l1"])
 def test_a_robust_loss_finds_the_scale_of_most_data_whatever_the_size_of_weights(loss):
     given = data(4)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -124,12 +125,17 @@ class Walk(EventReader):
     def _crosses_edge(self, first: int, last: int, p: Floats) -> bool:
         """Whether the equations jump, or are infinitely steep, in a step or at its end: only flags mark jumps that S takes."""
         before, self._corners = self._corners, self.variation.statistics["corners"]
-        cuts = [e for e, event in enumerate(self.traced.events) if event.kind == CUTS]
-        at_corners = self._corners > before or np.any(self.tape.hits[first:last, cuts])
+        at_corners = self._corners > before or self._cuts_before[last] > self._cuts_before[first]
         crossed = first_edge(self, first, last, p) if at_corners else None
         if crossed is not None:
             self._stop_at(Undefined(crossed.t, crossed.operation, crossed.reason))
         return crossed is not None
+
+    @cached_property
+    def _cuts_before(self) -> NDArray[np.int64]:
+        """How many steps before each end at a corner."""
+        cuts = [e for e, event in enumerate(self.traced.events) if event.kind == CUTS]
+        return np.append(0, np.cumsum(np.any(self.tape.hits[:, cuts], axis=1)))
 
     def _event_jumps(self) -> bool:
         """Whether the function of an event of the last phase jumped across zero, so that its time has no derivative here."""

@@ -94,7 +94,7 @@ def scatter_of(compared: Sequence[Compared], loss: Loss, slopes: Floats, kept: F
     patterns = tuple(patterns_of(compared))
     every = np.ones(kept.shape[1])
     alone = Scatter("independent", independent, freedom * every, independent, len(compared), patterns)
-    if residuals.size <= kept.shape[0] + 1 or not kept.size or not _is_noise(compared):
+    if residuals.size <= kept.shape[0] + 1 or not kept.size or not is_noise(compared):
         return alone
     series = _Series(compared, scores, np.asarray(seen), np.asarray(curvature, dtype=np.float64), float(np.mean(steep)))
     correlated = any(pattern.found for pattern in patterns) or any(model.order for model in series.models.values())
@@ -251,7 +251,7 @@ class _Series:
 def patterns_of(compared: Sequence[Compared]) -> list[Pattern]:
     """The correlation from row to row of every difference, of all experiments together, and of any two at the same row."""
     found = []
-    names = [name for name in difference_names(compared) if _is_noise(compared, name)]
+    names = [name for name in difference_names(compared) if is_noise(compared, name)]
     for name in names:
         found.append(_pattern((name,), compared, lambda part, name=name: [  # type: ignore[misc]
             (part.residuals[p][1:], part.residuals[p][:-1]) for p in part.pieces.get(name, ())]))  # fmt: skip
@@ -278,7 +278,7 @@ def _side_by_side(part: Compared, one: str, other: str) -> list[tuple[Floats, Fl
     return [(x, y)] if x.size == y.size else []
 
 
-def _is_noise(compared: Sequence[Compared], name: str | None = None) -> bool:
+def is_noise(compared: Sequence[Compared], name: str | None = None) -> bool:
     """Whether differences are more than errors of the run."""
     return any(
         np.nanmax(np.abs(every), initial=0.0) > EXACT * _largest(part, own)

@@ -169,7 +169,7 @@ def _comparison(
     system: System, experiment: Experiment, own: Sequence[OwnUnknown], of: Any, weights: Weights | None, shared: FreeParameters,
     run: Mapping[str, Any], names_before: SeriesNames | None,
 ) -> tuple[Comparison, SeriesNames]:  # fmt: skip
-    measured = measurements_of(experiment.data)
+    measured = measurements_of(experiment.data, of)
     start = run.get("start")
     begin = float(run.get("t_start", 0.0)) if isinstance(start, Mapping | None) else None
     if begin is not None and measured.time[0] < begin:

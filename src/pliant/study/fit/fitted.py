@@ -15,7 +15,7 @@ from pliant.errors import ModelError
 from pliant.model import check
 from pliant.results.result import Result
 from pliant.study.fit.compared import Compared, difference_names, groups_of, unit_of
-from pliant.study.fit.covariance import Pattern, Scatter, scatter_of, standard_errors_within
+from pliant.study.fit.covariance import Pattern, Scatter, is_noise, scatter_of, standard_errors_within
 from pliant.study.fit.free_parameters import FreeParameters
 from pliant.study.fit.invariants import in_words
 from pliant.study.fit.search import Search
@@ -40,6 +40,7 @@ TINY = 1e-6  # fraction of a parameter's first size: a value below it is zero
 CLOSE_BY = 1.5  # times the least sum of squares: another minimum within it is named in a warning
 CORRELATED = 0.95  # correlation of two values beyond which they are named: the error of one is mostly made good by the other
 ONLY_TOGETHER = 0.01  # smallest share of a parameter in a direction: less is the error of derivatives
+ASTRAY = 0.5  # standard errors: where derivatives still ask for a larger change, a search that has converged is at a kink
 AT_BOUND = 1e-6  # fraction of a parameter's size, or of its initial one: within this distance it counts as at its bound
 
 
@@ -208,6 +209,7 @@ def fitted(search: Search, x: Floats, minima: Sequence[Minimum] = ()) -> Fit:
     with np.errstate(invalid="ignore", divide="ignore"):
         correlation = covariance / np.outer(errors, errors)
     half_widths = standard_errors_within(0.95, scatter.freedom) * errors
+    asked = _still_asked(search, np.array(list(values.values())), residuals, slopes, errors)
     blind = [name for name, gone in zip(free.names, unseen, strict=True) if gone]
     hardly = _hardly_determined(free, values, sizes, half_widths)
     unidentifiable = {**_in_practice(free, values, sizes, half_widths), **reasons}
@@ -230,6 +232,7 @@ def fitted(search: Search, x: Floats, minima: Sequence[Minimum] = ()) -> Fit:
                 [
                     *_of_search_alone(search.warnings, compared),
                     *_few(residuals.size, len(free.names)),
+                    *(_of_kinks(free, asked) if search.ok and is_noise(compared) else ()),
                     *(f"the data hardly determine {name!r}: {reason}" for name, reason in hardly.items()),
                     *_of_patterns(scatter),
                     *_of_deciding(scatter),
@@ -282,6 +285,34 @@ def _noise(compared: Sequence[Compared]) -> dict[str, float]:
         left = [np.concatenate([part.differences[name] for part in compared if name in part.differences]) for name in names]
         found[group] = float(np.sqrt(np.nanmean(np.sum(np.square(left), axis=0))))
     return found
+
+
+def _still_asked(search: Search, values: Floats, residuals: Floats, slopes: Floats, errors: Floats) -> Floats:
+    """The step of Gauss and Newton that is left at the end of a search, within the bounds, in standard errors."""
+    from scipy.optimize import lsq_linear
+
+    known, asked = np.flatnonzero(np.isfinite(errors) & (errors > 0.0)), np.zeros(values.size)
+    if not known.size:
+        return asked
+    loss, free, unit = search.loss, search.free, errors[known]
+    weights = np.sqrt(np.maximum(loss.first((residuals / loss.knee) ** 2), np.finfo(float).tiny))
+    rows = np.column_stack([slopes[:, known] * unit, -residuals]) * weights[:, None]
+    triangle = np.asarray(np.linalg.qr(rows, mode="r"))[: known.size]  # its least squares are those of all rows
+    room = tuple((ends[known] - values[known]) / unit for ends in (free.low, free.high))
+    asked[known] = lsq_linear(triangle[:, :-1], triangle[:, -1], bounds=room, method="bvls").x
+    return asked
+
+
+def _of_kinks(free: FreeParameters, asked: Floats) -> list[str]:
+    """Warn of a search that ended where the sum of squares has a kink."""
+    if not np.any(np.abs(asked) > ASTRAY):
+        return []
+    named = ", ".join(f"{name!r} by {step:+.2g}" for name, step in zip(free.names, asked, strict=True) if abs(step) > ASTRAY)
+    return [
+        f"the search ended although derivatives ask for a further change, of {named} standard errors: no run there was better, "
+        "as at kinks of the sum of squares, where an impact comes or goes. The values may be off by that much more than their "
+        "intervals say; `starts=20` looks for a better minimum"
+    ]
 
 
 def _few(measured: int, parameters: int) -> list[str]:

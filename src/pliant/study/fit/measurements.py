@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pliant.errors import ModelError
+from pliant.files.units import convert
 from pliant.study.fit.series import TIME, split_head
 
 Floats = NDArray[np.float64]
@@ -26,14 +27,21 @@ class Measurements:
     columns: Mapping[str, Floats]
 
 
-def measurements_of(data: Any) -> Measurements:
-    """The given data, checked: times ascend, all columns have their length, and there is at least one measured value."""
+def measurements_of(data: Any, of: Iterable[str] | None = None) -> Measurements:
+    """The given data, checked: times ascend, all columns have their length, and there is at least one measured value.
+
+    of: the columns in use; others need not be numbers over time."""
+    used = None if of is None else {TIME, of} if isinstance(of, str) else {TIME, *of}
+
+    def is_used(head: str) -> bool:
+        return used is None or head in used or split_head(head)[0] in used
+
     if isinstance(data, (str, Path)):
         table = _of_csv(Path(data))
     elif isinstance(data, Measurements):
         table = {TIME: data.time, **data.columns}
     elif hasattr(data, "data_vars"):
-        table = _of_dataset(data)
+        table = _of_dataset(data, is_used)
     elif hasattr(data, "columns") and hasattr(data, "index"):
         table = _of_frame(data)
     elif isinstance(data, Mapping):
@@ -41,7 +49,8 @@ def measurements_of(data: Any) -> Measurements:
     else:
         kinds = "a CSV file, a pandas table, an xarray Dataset or a mapping of arrays"
         raise ModelError.of(PART, "data", f"must be {kinds}", type(data).__name__)
-    return _checked({head: _numbers(head, values) for head, values in table.items()})
+    numbers = {head: _numbers(head, values) for head, values in table.items() if is_used(head) or _are_numbers(values)}
+    return _checked(numbers)
 
 
 def _of_csv(path: Path) -> dict[str, Any]:
@@ -63,16 +72,16 @@ def _of_csv(path: Path) -> dict[str, Any]:
     return {head: [row[k].strip() or "nan" for row in rows[1:]] for k, head in enumerate(heads)}
 
 
-def _of_dataset(data: Any) -> dict[str, Any]:
-    """Variables over time only, with their units if they have any."""
+def _of_dataset(data: Any, is_used: Callable[[str], bool]) -> dict[str, Any]:
+    """Variables over time only, with their units if they have any; those that are not in use may be anything."""
     table: dict[str, Any] = {}
     for name in [TIME, *data.data_vars]:
-        if name not in data:
+        if name not in data or (data[name].dims != (TIME,) and not is_used(str(name))):
             continue
         if data[name].dims != (TIME,):
             raise ModelError.of(PART, "data", f"must have {name!r} over the dimension {TIME!r} only", data[name].dims)
         unit = data[name].attrs.get("units")
-        table[str(name) if unit is None or name == TIME else f"{name} [{unit}]"] = data[name].values
+        table[str(name) if unit is None else f"{name} [{unit}]"] = data[name].values
     return table
 
 
@@ -83,23 +92,42 @@ def _of_frame(data: Any) -> dict[str, Any]:
     return table
 
 
+def _are_numbers(values: Any) -> bool:
+    try:
+        _numbers("", values)
+    except ModelError:
+        return False
+    return True
+
+
 def _numbers(head: str, values: Any) -> Floats:
+    if np.asarray(values).dtype.kind in "mM":  # which numpy would read as numbers of nanoseconds
+        raise ModelError.of(PART, f"data {head!r}", "must be numbers, times in s, not dates", str(np.asarray(values).dtype))
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as trouble:
         raise ModelError.of(PART, f"data {head!r}", "must be numbers", str(trouble)) from trouble
 
 
+def _in_seconds(time: Floats, head: str) -> Floats:
+    unit = split_head(head)[1]
+    try:
+        return time if unit in (None, "s") else time * convert(1.0, str(unit), "s")
+    except ModelError as trouble:
+        raise ModelError.of(PART, f"data {head!r}", "must be in a unit of time, or name none", str(trouble)) from None
+
+
 def _checked(table: Mapping[str, Floats]) -> Measurements:
     times = [head for head in table if split_head(head)[0] == TIME]
     if len(times) != 1:
         raise ModelError.of(PART, "data", "must have one column 'time' or 'time [s]'", list(table))
-    time = table[times[0]]
-    if split_head(times[0])[1] not in (None, "s"):
-        raise ModelError.of(PART, "data", "must have its time in s, or name no unit", times[0])
+    time = _in_seconds(table[times[0]], times[0])
     if time.ndim != 1 or time.size == 0 or not np.all(np.isfinite(time)) or np.any(np.diff(time) <= 0.0):
         raise ModelError.of(PART, "data", "must have finite, ascending times", times[0])
     columns = {head: values for head, values in table.items() if head != times[0]}
+    names = [split_head(head)[0] for head in columns]
+    if len(set(names)) < len(names):
+        raise ModelError.of(PART, "data", "must name each column once, in whatever unit", list(columns))
     for head, values in columns.items():
         if values.shape != time.shape:
             raise ModelError.of(PART, f"data {head!r}", f"must have {time.size} numbers, one for each time", values.shape)
