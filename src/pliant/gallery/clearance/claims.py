@@ -1,6 +1,6 @@
 """The claims of the literature on slider-cranks with clearance, compared with our results.
 
-Motion after some impacts is chaotic: its numbers depend on round-off, verdicts do not.
+Motion after some impacts is chaotic: its numbers depend on round-off. Verdicts do not, since means over many turns are compared.
 """
 
 from __future__ import annotations
@@ -86,10 +86,10 @@ def _clearance(study: Study) -> list[Claim]:
     return [
         Claim("free flight, impacts and continuous contact alternate (0.5 mm)", "alternate", modes,
               0.0 < modes["free flight, share of time"] < 1.0 and modes["longest contact, turns"] > TOUCHING, varies=ROUND_OFF),
-        Claim("a larger clearance gives harder impacts (largest force, N)", "harder", mm(peaks), _grows(peaks),
-              f"an ideal joint carries {inertia:.0f} N", ROUND_OFF),
-        Claim("a larger clearance gives larger peaks of the slider's acceleration (m/s^2)", "larger", mm(most), _grows(most),
-              f"ideal: {study.ideal_acceleration:.0f} m/s^2", ROUND_OFF),
+        Claim("a larger clearance gives harder impacts (largest force of a turn, on average, N)", "harder", mm(peaks),
+              _grows(peaks), f"an ideal joint carries {inertia:.0f} N", ROUND_OFF),
+        Claim("a larger clearance gives larger peaks of the slider's acceleration (of a turn, on average, m/s^2)", "larger",
+              mm(most), _grows(most), f"ideal: {study.ideal_acceleration:.0f} m/s^2", ROUND_OFF),
         Claim("a larger clearance gives fewer impacts (contacts per turn)", "fewer", impacts, fewer,
               "" if fewer else "with the smallest clearance the journal hardly leaves its bearing after the first turns; with the "
               "largest it bounces several times after each flight", ROUND_OFF),
@@ -132,15 +132,17 @@ def _smoothing(study: Study) -> list[Claim]:
     ratio = study.line.peak / study.smooth[largest].peak
     steadier = {name: runs[largest].flight for name, runs in frictions.items()}
     return [
-        Claim("friction lowers the peaks (largest force, 0.5 mm, N)", "lowers", peaks,
+        Claim("friction lowers the peaks (largest force of a turn, on average, 0.5 mm, N)", "lowers", peaks,
               list(peaks.values()) == sorted(peaks.values(), reverse=True), varies=ROUND_OFF),
         Claim("with more friction the joint loses contact less (share of free flight, 0.5 mm)", "less", steadier,
               list(steadier.values()) == sorted(steadier.values(), reverse=True), varies=ROUND_OFF),
-        Claim("a small clearance with friction approaches the ideal joint (largest acceleration over the ideal one, 0.1 mm, "
+        Claim("a small clearance with friction approaches the ideal joint (largest acceleration of a turn, "
+              "on average, over the ideal one, 0.1 mm, "
               f"mu = {FRICTION:g})", "1", smallest, smallest < NEAR, varies=ROUND_OFF),
-        Claim("an elastic rod lowers the peaks (largest force, no friction, N)", "lowers", mm(bent), lower,
+        Claim("an elastic rod lowers the peaks (largest force of a turn, on average, no friction, N)", "lowers", mm(bent), lower,
               f"rigid: {rigid} N; a bar of steel of 15 mm by 15 mm", ROUND_OFF),
-        Claim("a law of spheres may stand for one of cylinders (largest force by Johnson's law over that by Lankarani-Nikravesh's)",
+        Claim("a law of spheres may stand for one of cylinders (largest force of a turn, on average, by Johnson's law "
+              "over that by Lankarani-Nikravesh's)",
               "1", ratio, abs(ratio - 1.0) < 0.1, "a journal of 15 mm is stiffer than a ball in a hollow one of the same radii",
               ROUND_OFF),
     ]  # fmt: skip

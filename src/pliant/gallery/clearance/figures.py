@@ -87,7 +87,7 @@ def _orbits(study: Study) -> Figure:
 
 def _curves(study: Study, unit: str, of: Callable[[Run], Any]) -> Figure:
     figure, axes = panels(3, 1, height=1.9, sharex=True)
-    ideal = Run(study.smooth[CLEARANCES[0]].case, study.ideal)
+    ideal = Run(study.smooth[CLEARANCES[0]].case, study.ideal, study.ideal)
     for panel, clearance, colour in zip(axes[:, 0], CLEARANCES, COLOURS, strict=True):
         rows, turns = _shown(study.smooth[clearance])
         panel.plot(turns, of(study.smooth[clearance])[rows], color=colour, linewidth=0.8)

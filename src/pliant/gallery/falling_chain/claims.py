@@ -191,7 +191,8 @@ def _vibration(study: Study) -> list[Claim]:
     return [
         Claim("amplitudes of ss-ss-ss and cs-ss-sc are about three times those of cc-cc-cc and sc-cc-cs", AMPLITUDE_RATIO,
               f"{min(ratios):.1f} to {max(ratios):.1f}", about, "" if about else why),
-        Claim("cc-cc-cc and sc-cc-cs vibrate faster than ss-ss-ss and cs-ss-sc (link 2, Hz)", "yes", rates, faster),
+        Claim("cc-cc-cc and sc-cc-cs vibrate faster than ss-ss-ss and cs-ss-sc (link 2, Hz)", "yes", rates, faster,
+              varies=ROUND_OFF),
     ]  # fmt: skip
 
 
