@@ -164,13 +164,18 @@ def test_equal_boxes_that_stand_flush_hold_each_other(sides, shift):
     assert upper[-1] == pytest.approx(0.15 - floor - between, abs=2e-6) and upper[0] == pytest.approx(shift, abs=2e-6)
 
 
-def test_a_corner_pressed_deep_into_a_box_is_said():
+def test_a_corner_or_a_rim_pressed_deep_into_a_solid_is_said():
     law = pl.HuGuo(stiffness=1e4, restitution=0.3)
-    system = pl.System("soft", gravity=(0, -G))
-    one = system.add("one", pl.RigidBody.box((0.1, 0.1), 1.0), joint=pl.Planar(position=(0.0, 0.11)))
-    system.contact(points=pl.Box(one.root, (0.1, 0.1)), against=pl.Box(system.ground, (0.3, 0.1)), normal=law, name="seat")
-    (said,) = [warning for warning in pl.simulate(system, 0.2).warnings if "deep, more than 0.01 of the least side" in warning]
-    assert "'seat one.root.corner" in said
+    for sides, part in ((2, "corner"), (3, "start"), (3, "end")):
+        flat = sides == 2
+        system = pl.System("soft", gravity=(0, -G) if flat else (0, 0, -G))
+        joint = pl.Planar(position=(0.0, 0.11)) if flat else pl.Free(position=(0.0, 0.0, 0.101))
+        body = pl.RigidBody.box((0.1, 0.1), 1.0) if flat else pl.RigidBody.cylinder(0.05, 0.1, 1.0, "y" if part == "start" else "z")
+        at = system.add("one", body, joint=joint).root
+        shape = pl.Box(at, (0.1, 0.1)) if flat else pl.Cylinder(at, 0.05, 0.1, "y" if part == "start" else "z")
+        system.contact(points=shape, against=pl.Box(system.ground, (*(0.3, 0.3)[: sides - 1], 0.1)), normal=law, name="seat")
+        (said,) = [warning for warning in pl.simulate(system, 0.2).warnings if "it pushes out at the side" in warning]
+        assert "'seat one.root." in said and "deep, more than the 0.00" in said
 
 
 def test_boxes_stand_on_boxes_in_a_plane():
@@ -384,6 +389,46 @@ def test_long_cylinders_that_cross_meet_as_capsules_do():
     flat = peak(lambda at: pl.Cylinder(at, 0.02, 0.4, axis="x"), 5e7)  # each presses with its own side
     assert 2.0 * flat[0] == pytest.approx(ends[0], rel=1e-5) and flat[1] == pytest.approx(ends[1], abs=1e-8)
     np.testing.assert_allclose(flat[2], ends[2], atol=1e-5)
+
+
+def test_equal_logs_that_meet_side_by_side_exchange_their_velocities():
+    """Flush, so that each rim is exactly at the end of the other one."""
+    system, logs = pl.System("logs", gravity=(0.0, 0.0, 0.0)), []
+    for name, place, speed in (("a", 0.1, -1.0), ("b", 0.0, 0.0)):
+        at = pl.Free(position=(place, 0.0, 0.0), velocity=(speed, 0.0, 0.0))
+        logs.append(pl.Cylinder(system.add(name, CAN, joint=at).root, 0.04, 0.1))
+    system.contact(points=logs[0], against=logs[1], normal=pl.Hertz(stiffness=1e6))
+    found = pl.simulate(system, 0.05)
+    assert found.ok and len(found.contacts) == 4 and found.ledger.relative_error_max < 1e-6
+    assert found["v", "a.x"][-1] == pytest.approx(0.0, abs=1e-6) and found["v", "b.x"][-1] == pytest.approx(-1.0, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    "length, middle, size",
+    [(0.1, 0.0, (0.1, 0.2, 0.1)), (1.1, 0.049, (1.0, 1.0, 0.05))],
+    ids=["flush with a block", "over both edges of a table, on one side by a millimetre"],
+)
+def test_a_rod_rests_level_on_what_ends_where_it_does(length, middle, size):
+    system, law = pl.System("rod", gravity=(0.0, 0.0, -G)), pl.HuGuo(stiffness=1e6, restitution=0.3)
+    body = pl.RigidBody.cylinder(0.02, length, 0.4, "x")
+    rod = system.add("rod", body, joint=pl.Free(position=(middle, 0.0, 0.0203)))
+    block = pl.Box(system.ground.moved((0.0, 0.0, -0.5 * size[2])), size)
+    system.contact(points=pl.Cylinder(rod.root, 0.02, length, "x"), against=block, normal=law, friction=pl.Coulomb(mu=0.4))
+    found = pl.simulate(system, 0.4)
+    depth = (0.2 * G / 1e6) ** (2.0 / 3.0)  # of two places
+    assert found.ok and found.ledger.relative_error_max < 1e-6
+    assert found["rod.z"][-1] == pytest.approx(0.02 - depth, abs=0.15 * depth)
+    assert abs(found["q", "rod.qy"][-1]) < 0.2 * depth / length
+
+
+def test_a_post_on_a_can_rests_on_four_corners_alike():
+    system, law = pl.System("post", gravity=(0.0, 0.0, -G)), pl.HuGuo(stiffness=1e6, restitution=0.3)
+    post = system.add("post", pl.RigidBody.box((0.04, 0.04, 0.1), 0.5), joint=pl.Free(position=(0.0, 0.0, 0.1003)))
+    system.contact(points=pl.Box(post.root, (0.04, 0.04, 0.1)), against=pl.Cylinder(system.ground, 0.06, 0.1), normal=law)
+    found = pl.simulate(system, 0.4)
+    forces = found.values["normal_force"][-1]
+    assert found.ok and np.count_nonzero(forces) == 8  # four edges lie, four end there
+    np.testing.assert_allclose(forces[forces > 0.0], 0.5 * G / 8, rtol=0.02)
 
 
 def test_a_rectangle_touches_no_cylinder():

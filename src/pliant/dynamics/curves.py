@@ -17,7 +17,6 @@ from pliant.dynamics.meeting import Touching, apart
 from pliant.dynamics.targets import CROWN, FLAT, LEVEL, NEAR, Beyond, SolidTarget
 from pliant.scalar import absolute, clip, cos, maximum, minimum, sin, sqrt, where
 
-STEPS_BEHIND = 3  # along a circle that begins where it is deepest, of a cylinder that lies on a face or beside another cylinder
 STEPS_ON_EDGE = 2  # of Newton's method, to where two surfaces are as far away
 NEARLY = 1e-6  # of the length of a curve: two surfaces that may be as far away
 ALIKE = 1e-11  # of the length of a curve: distances beyond two surfaces that differ by less are the same

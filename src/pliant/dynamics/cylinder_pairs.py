@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from pliant.dynamics.algebra import Scalar, Vec, add, cross, dot, scale, sub
-from pliant.dynamics.curves import STEPS_BEHIND, Circle, Straight, deepest
+from pliant.dynamics.curves import Circle, Straight, deepest
 from pliant.dynamics.kinematics import Pose
 from pliant.dynamics.meeting import Touching, apart, chosen, larger
 from pliant.dynamics.solid_pairs import UPRIGHT, outside, place_of, seen_from_second, target_of
@@ -26,10 +26,9 @@ ROLLS, STANDS = 0.03, 0.06
 BESIDE = 1.0 + 1e-5
 PARALLEL = 1e-15  # squared sine of an angle: an edge at a smaller one begins in its own begin
 INSIDE = 0.02  # of half the least thickness of the other solid: how far inside its rim a cylinder stands, on an equal one as well
-# Of the thinner one's half thickness: how far behind its rim a cylinder that lies flush with an edge or a rim touches; and of that way,
-# how much later, so that of one that lies on a face and tilts by less, the rim itself counts. Of a length: how much farther than a
-# radius the middle of its other end may be.
-BEHIND, LATER, LIES = 0.05, 1e-3, 0.02
+# Of the half thickness of the thinner one: how far behind its rim a cylinder that lies flush with an edge or a rim touches. Of this
+# way: how much later; of a cylinder that lies on a face, and tilts by less, the rim itself counts.
+BEHIND, LATER = 0.05, 1e-3
 
 
 @seen_from_second
@@ -46,7 +45,7 @@ def edge_on_cylinder(pair: ContactPair, box: Pose, cylinder: Pose) -> Touching:
 
 @seen_from_second
 def side_beside_cylinder(pair: ContactPair, first: Pose, second: Pose) -> Touching:
-    """Between both ends, the middles of which are farther away than a radius: of a cylinder that lies on another, the rims count."""
+    """Between both ends, whose middles are farther away than a radius; of a cylinder beside another one, the rims count."""
     lying, target = pair.ball, target_of(pair, second)
     assert isinstance(lying, Lying)
     radius = lying.of.radius
@@ -72,11 +71,9 @@ def rim_on_solid(pair: ContactPair, cylinder: Pose, solid: Pose) -> Touching:
     lowest = scale(-rim.of.radius, outward)
     radii = lowest, cross(axis, lowest)
     behind = BEHIND * minimum(rim.of.inner, against.inner)
-    inner = deepest(Circle(sub(middle, scale(rim.side * behind, axis)), radii, steps=STEPS_BEHIND), target, 0.0)
+    inner = deepest(Circle(sub(middle, scale(rim.side * behind, axis)), radii), target, 0.0)
     outer = deepest(Circle(middle, radii), target, 0.0)
     inner = Touching(inner.gap + LATER * behind, inner.normal, inner.point, inner.share)
-    other = outside(target, _middle_of_end(rim.of, cylinder, -rim.side), rim.of.radius + LIES * rim.of.length)
-    inner = larger(other, inner)
     deeper = chosen(inner.gap < outer.gap, inner, outer)
     return larger(_farther_than(ROLLS * rim.of.radius, target, middle), deeper)
 

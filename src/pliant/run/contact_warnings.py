@@ -10,13 +10,14 @@ import numpy as np
 
 from pliant.arrays import Floats
 from pliant.dynamics.boxes import MARGIN
+from pliant.dynamics.cylinder_pairs import BEHIND, INSIDE
 from pliant.integrate.methods.method import RK4
 from pliant.model.contact import Bore, ContactPair, Pin, held_length, on_body
 from pliant.model.coordinate_pair import Pair
 from pliant.model.frame import GROUND, Frame
 from pliant.model.journal_law import JournalLaw
 from pliant.model.normal_law import FixedHuntCrossley, HysteresisLaw, Impulsive, PowerLaw
-from pliant.model.solids import Box, Corner
+from pliant.model.solids import Box, Corner, Cylinder, Foot, Rolling
 from pliant.results.contacts import ContactRecord
 from pliant.run.evidence import Evidence
 
@@ -151,21 +152,32 @@ def journals(evidence: Evidence) -> Iterator[str]:
             )
 
 
-def soft_boxes(evidence: Evidence) -> Iterator[str]:
-    """Warn of corners pressed deeper into a box than the margin within which corners beside a face still count."""
+def soft_solids(evidence: Evidence) -> Iterator[str]:
+    """Warn of corners, rims and feet pressed deeper into a solid than what lies flush with its edges or rims can be held."""
     for law, pairs in _by_law(_touched(evidence)).items():
         if not isinstance(law, PowerLaw):
             continue
-        into = [(_deepest(law, _hardest(evidence, pair)), float(pair.against.inner), pair.name) for pair in pairs
-                if isinstance(pair, ContactPair) and isinstance(pair.ball, Corner) and isinstance(pair.against, Box)]  # fmt: skip
+        into = [(_deepest(law, _hardest(evidence, pair)), most, pair.name) for pair in pairs
+                if isinstance(pair, ContactPair) and (most := _deepest_flush(pair)) is not None]  # fmt: skip
         if not into:
             continue
-        depth, half, name = max(into, key=lambda one: one[0] / one[1])
-        if depth > MARGIN * half:
+        depth, most, name = max(into, key=lambda one: one[0] / one[1])
+        if depth > most:
             yield (
-                f"contact {name!r} is pressed about {depth:.3g} m deep, more than {0.5 * MARGIN:g} of the least side of the box; "
-                "where boxes stand flush on each other, corners so deep push out at the side: the stiffness is too low"
+                f"contact {name!r} is pressed about {depth:.3g} m deep, more than the {most:.3g} m to which it holds what lies "
+                "flush with the edges or rims of the other solid: there it pushes out at the side; the stiffness is too low"
             )
+
+
+def _deepest_flush(pair: ContactPair) -> float | None:
+    """The depth up to which a part of a solid holds where both end together, m; None of what does not touch there."""
+    part, against = pair.ball, pair.against
+    if isinstance(part, Corner) and isinstance(against, Box):
+        return MARGIN * float(against.inner)
+    if isinstance(part, (Rolling, Foot)) and isinstance(against, (Box, Cylinder)):
+        share, own = (BEHIND, part.of.inner) if isinstance(part, Rolling) else (INSIDE, part.of.radius)
+        return share * min(float(own), float(against.inner))
+    return None
 
 
 def bearings(evidence: Evidence) -> Iterator[str]:

@@ -34,7 +34,7 @@ from pliant.run.contact_warnings import (
     journals,
     let_go_by_steps,
     restitution,
-    soft_boxes,
+    soft_solids,
 )
 from pliant.run.evidence import Evidence, LastingState, Rows
 from pliant.run.joint_warnings import shared_loads, unloaded
@@ -92,7 +92,7 @@ WARNINGS: tuple[Warning, ...] = (
     let_go_by_steps,
     indentation,
     journals,
-    soft_boxes,
+    soft_solids,
     bearings,
     along_beams,
     shared_loads,
