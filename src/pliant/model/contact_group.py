@@ -13,7 +13,8 @@ from pliant.model.friction_law import BristleLaw, CustomFriction, FrictionLaw
 from pliant.model.journal_law import JournalLaw
 from pliant.model.normal_law import CustomNormal, Impulsive, NormalLaw
 
-PLACES_PER_BALL, LEAST_PLACES = 6, 16  # room for near pairs: no more than 6 spheres of equal size per sphere touch each other
+# Room for near pairs: no more than 6 spheres of equal size per sphere touch each other. Besides, one may touch all planes.
+PLACES_PER_BALL, LEAST_PLACES = 6, 16
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class ContactGroup:
     @property
     def places(self) -> int:
         """The number of pairs that can be near at the same time."""
-        return min(self.possible, PLACES_PER_BALL * len(self.balls) + LEAST_PLACES)
+        return min(self.possible, PLACES_PER_BALL * len(self.balls) + len(self.planes) + LEAST_PLACES)
 
     @property
     def pairs(self) -> list[ContactPair]:
@@ -72,10 +73,10 @@ def check_members(part: str, among: Any) -> tuple[list[Sphere], list[Plane]]:
         raise ModelError.of(part, "among", "must be a list of Spheres and Planes", among)
     for shape in among:
         if not isinstance(shape, (Sphere, Plane)):
-            rule = "must hold Spheres and Planes only; other shapes touch as pairs, by points= and against="
+            rule = "must hold Spheres and Planes only; let its spheres touch another shape by contact(points=spheres, against=shape)"
             raise ModelError.of(part, "among", rule, shape)
         if isinstance(shape, Plane) and shape.on.body != GROUND:
-            rule = "must hold planes on the ground only; one that moves touches as pairs, by points= and against="
+            rule = "must hold planes on the ground only; let spheres touch one that moves by contact(points=spheres, against=plane)"
             raise ModelError.of(part, "among", rule, shape)
     if len(set(among)) < len(among):
         raise ModelError.of(part, "among", "must hold every shape once", next(one for one in among if among.count(one) > 1))
@@ -92,7 +93,10 @@ def checked_friction(part: str, normal: NormalLaw, friction: FrictionLaw | Brist
         rule = "must be a compliant law of pliant among shapes, such as HuntCrossley; others are for points= and against="
         raise ModelError.of(part, "normal", rule, normal)
     if friction is not None and (isinstance(friction, (BristleLaw, CustomFriction)) or friction.holds):
-        rule = "must be a law without states and without sticking among shapes, such as Coulomb or Threlfall"
+        rule = (
+            "must be a law without states and without sticking among shapes, such as Coulomb or Threlfall; what must stick needs "
+            "pairs, by points= and against="
+        )
         raise ModelError.of(part, "friction", rule, friction)
     assert not isinstance(friction, BristleLaw)
     return friction
