@@ -160,7 +160,7 @@ def test_concentric_spheres_are_refused_as_in_named_pairs() -> None:
     balls = [pl.Sphere(system.add(name, pl.RigidBody(mass=1.0, inertia=(1e-3,) * 3), joint=pl.Free()).root, 0.1) for name in "ab"]
     system.contact(among=balls, normal=LAW, name="twins")
     for made in (system, system.with_named_pairs("this test", MOST_PAIRS)):
-        with pytest.raises(pl.SolveError, match="contact 'twins [ab].root.*': centres of its two spheres must be apart at the start"):
+        with pytest.raises(pl.SolveError, match="centres of its two spheres must be apart at the start"):
             pl.simulate(made, 0.1)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,12 +49,20 @@ class ContactGroup:
     @property
     def pairs(self) -> list[ContactPair]:
         """All pairs that may meet."""
-        carriers = [frame.body for frame in self.frames]
-        return [self.pair(a, b) for a in range(len(self.balls)) for b in range(a + 1, len(carriers)) if carriers[a] != carriers[b]]
+        return [self.pair(a, b) for a, b in self._meeting]
 
     def named(self, names: Collection[str]) -> list[ContactPair]:
         """Its pairs among these names."""
-        return [pair for pair in self.pairs if pair.name in names]
+        return [self.pair(a, b) for a, b in self._meeting if self._name(a, b) in names] if names else []
+
+    @property
+    def _meeting(self) -> Iterator[tuple[int, int]]:
+        """The numbers of the members of all pairs that may meet."""
+        carriers = [frame.body for frame in self.frames]
+        return ((a, b) for a in range(len(self.balls)) for b in range(a + 1, len(carriers)) if carriers[a] != carriers[b])
+
+    def _name(self, a: int, b: int) -> str:
+        return f"{self.name} {self.names[a]} {self.names[b]}"
 
     @property
     def drawn(self) -> list[ContactPair]:
@@ -64,7 +72,7 @@ class ContactGroup:
     def pair(self, a: int, b: int) -> ContactPair:
         """The pair of two members, by number: balls first."""
         others: list[Sphere | Plane] = [*self.balls, *self.planes]
-        return ContactPair(f"{self.name} {self.names[a]} {self.names[b]}", self.balls[a], others[b], self.normal, self.friction)
+        return ContactPair(self._name(a, b), self.balls[a], others[b], self.normal, self.friction)
 
 
 def check_members(part: str, among: Any) -> tuple[list[Sphere], list[Plane]]:
@@ -73,7 +81,7 @@ def check_members(part: str, among: Any) -> tuple[list[Sphere], list[Plane]]:
         raise ModelError.of(part, "among", "must be a list of Spheres and Planes", among)
     for shape in among:
         if not isinstance(shape, (Sphere, Plane)):
-            rule = "must hold Spheres and Planes only; let its spheres touch another shape by contact(points=spheres, against=shape)"
+            rule = "must hold Spheres and Planes only; let spheres touch another shape by contact(points=spheres, against=shape)"
             raise ModelError.of(part, "among", rule, shape)
         if isinstance(shape, Plane) and shape.on.body != GROUND:
             rule = "must hold planes on the ground only; let spheres touch one that moves by contact(points=spheres, against=plane)"
