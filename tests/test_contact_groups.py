@@ -12,6 +12,7 @@ import pliant as pl
 from pliant.model.frame import GROUND
 from pliant.run.mechanism import MOST_PAIRS
 from pliant.show.player import page
+from pliant.show.plot import laws_of
 
 LAW = pl.HuntCrossley(stiffness=1e6, restitution=0.8)
 RADIUS, HALF = 0.05, 0.2
@@ -201,10 +202,18 @@ def test_section_forces_of_a_run_with_contacts_that_its_rows_do_not_have_are_ref
     system.contact(among=[pl.Sphere(arm.tip, 0.01), pl.Plane(normal="z", point=(0, 0, -0.011))], normal=LAW, name="tip")
     run = pl.simulate(system, 0.02, save=0.01)
     assert run.contacts
+    named = {one.quantity: one for one in pl.report(run)}
+    assert named["normal_force"].value == max(touch.peak_force for touch in run.contacts)
+    assert not named["equivalent_stress"].known and "no contact among shapes" in named["equivalent_stress"].warnings[0]
     for given in ({}, {"system": system}):
         with pytest.raises(pl.ModelError, match="section_forces: result must have no contact among shapes, as 'tip'"):
             pl.section_forces(run, **given)
     assert pl.section_forces(pl.simulate(system.with_named_pairs("this test", MOST_PAIRS), 0.02, save=0.01)) is not None
+
+
+def test_a_plot_of_laws_has_its_laws() -> None:
+    system = grouped(spheres(2), pl.Coulomb(mu=0.3))
+    assert laws_of(system) == {"box": LAW, "box friction": pl.Coulomb(mu=0.3)}
 
 
 def test_other_calls_take_its_pairs_or_say_why_not() -> None:

@@ -53,7 +53,7 @@ def law(laws: Laws, *, speed: float | None = None, mass: float = 1.0, ax: Any = 
 def laws_of(system: System) -> dict[str, Law]:
     """The laws of a System, by what they act on; equal ones once."""
     found: dict[str, Law] = {}
-    for name, pair in system.contacts.items():
+    for name, pair in {**system.contacts, **system.groups}.items():
         own = {} if isinstance(pair.normal, Impulsive) else {name: pair.normal}
         found |= own | ({f"{name} friction": pair.friction} if pair.friction is not None else {})
     for link in system.links.values():
