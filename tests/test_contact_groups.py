@@ -12,6 +12,7 @@ import pliant as pl
 from pliant.model.frame import GROUND
 from pliant.run.mechanism import MOST_PAIRS
 from pliant.show.player import page
+from pliant.show.plot import laws_of
 
 LAW = pl.HuntCrossley(stiffness=1e6, restitution=0.8)
 RADIUS, HALF = 0.05, 0.2
@@ -103,6 +104,32 @@ def test_a_bullet_hits_the_first_sphere_in_its_way(method: Any, speed: float) ->
     assert run["q"][-1][0] < 1.0
 
 
+def test_a_sparse_cloud_is_passed_in_few_steps() -> None:
+    """Lists grow while nothing is near: a small ball that passes few others, all far from it, needs no more steps than pairs do."""
+    system = pl.System("sparse", (0, 0, 0))
+    bullet = system.add("bullet", pl.RigidBody(mass=0.01, inertia=(1e-7,) * 3), joint=pl.Free(velocity=(100.0, 0, 0)))
+    balls = [pl.Sphere(bullet.root, 0.002)]
+    for k in range(10):
+        body = system.add(f"s{k}", pl.RigidBody(mass=1.0, inertia=(5e-4,) * 3), joint=pl.Free(position=(10.0 * k, 3.0, 0.0)))
+        balls.append(pl.Sphere(body.root, 0.01))
+    system.contact(among=balls, normal=pl.Hertz(stiffness=1e9), name="cloud")
+    run = pl.simulate(system, 1.0, method=METHOD, save=[0.0, 1.0])
+    assert run.ok and not run.contacts and run.stats["steps"] < 100
+
+
+def test_a_ball_may_touch_all_planes_at_once() -> None:
+    """Two balls fall into the tip of a cone of forty planes, which the lower one touches all at the same time."""
+    system, planes = pl.System("cone", (0, 0, -9.81)), []
+    for angle in np.arange(40) * math.pi / 20.0:
+        planes.append(pl.Plane(normal=(-math.cos(angle), -math.sin(angle), 1.0)))
+    balls = [pl.Sphere(system.add(f"s{k}", pl.RigidBody(mass=0.5, inertia=(5e-4,) * 3),
+                                  joint=pl.Free(position=(0, 0, 0.075 + 0.11 * k))).root, RADIUS) for k in range(2)]  # fmt: skip
+    system.contact(among=[*balls, *planes], normal=LAW, name="cone")
+    run = pl.simulate(system, 0.1, save=0.01)
+    assert run.ok and {touch.pair for touch in run.contacts} >= {f"cone s0.root plane {k + 1}" for k in range(40)}
+    assert run.ledger.relative_error_max < 1e-6
+
+
 def test_preparing_costs_what_kinds_of_pairs_cost() -> None:
     """The equations of 30 spheres, which have 585 possible pairs, are 10 times those of 3, not 28 times."""
     few, many = (pl.compile_system(grouped(spheres(n))).rhs.operations for n in (3, 30))
@@ -127,6 +154,66 @@ def test_spheres_that_start_pressed_and_pairs_besides_are_as_named_ones() -> Non
     assert ours.contacts[0].begin == 0.0 and ours.contacts[0].pair == "box low.root plane 1"
     assert any(one.pair == "arm arm.tip" for one in ours.contacts)
     assert ours["gap"].shape == (21, 1)
+
+
+def test_concentric_spheres_are_refused_as_in_named_pairs() -> None:
+    system = pl.System("twins", (0, 0, 0))
+    balls = [pl.Sphere(system.add(name, pl.RigidBody(mass=1.0, inertia=(1e-3,) * 3), joint=pl.Free()).root, 0.1) for name in "ab"]
+    system.contact(among=balls, normal=LAW, name="twins")
+    for made in (system, system.with_named_pairs("this test", MOST_PAIRS)):
+        with pytest.raises(pl.SolveError, match="centres of its two spheres must be apart at the start"):
+            pl.simulate(made, 0.1)
+
+
+def test_a_deep_start_is_said_as_in_named_pairs() -> None:
+    system = pl.System("deep", (0, 0, -9.81))
+    body = system.add("a", pl.RigidBody(mass=1.0, inertia=(1e-3,) * 3), joint=pl.Free(position=(0, 0, 0.09)))
+    system.contact(among=[pl.Sphere(body.root, 0.1), pl.Plane(normal="z")], normal=LAW, name="deep")
+    for made in (system, system.with_named_pairs("this test", MOST_PAIRS)):
+        run = pl.simulate(made, 0.1, save=[0.05, 0.1])
+        assert any("contact 'deep a.root plane 1' starts 0.01 m deep" in words for words in run.warnings)
+
+
+def on_four_feet() -> pl.System:
+    system = pl.System("table", (0, 0, -9.81))
+    table = system.add("table", pl.RigidBody.box((0.2, 0.2, 0.1), mass=1.0), joint=pl.Free(position=(0, 0, 0.07)))
+    feet = [pl.Sphere(table.root.moved((x, y, -0.04)), 0.02) for x in (-0.08, 0.08) for y in (-0.08, 0.08)]
+    law = pl.HuGuo(stiffness=1e6, restitution=0.2)
+    system.contact(among=[*feet, pl.Plane(normal="z")], normal=law, friction=pl.Coulomb(mu=0.3), name="feet")
+    return system
+
+
+def test_forces_that_statics_does_not_divide_are_named_as_those_of_named_pairs(tmp_path: Any) -> None:
+    for system in (on_four_feet(), on_four_feet().with_named_pairs("this test", MOST_PAIRS)):
+        run = pl.simulate(system, 1.0, save=0.1)
+        (names,) = pl.undetermined_forces(run)
+        assert len(names) == 4 and all(name.startswith("feet table(") and name.endswith(" plane 1") for name in names)
+        assert any("share a load at rest that statics does not divide" in words for words in run.warnings)
+        assert pl.undetermined_forces(run, t=0.0) == ()
+        run.to_netcdf(tmp_path / "run.nc")
+        assert pl.undetermined_forces(pl.Result.from_netcdf(tmp_path / "run.nc"), system=system) == (names,)
+
+
+def test_section_forces_of_a_run_with_contacts_that_its_rows_do_not_have_are_refused() -> None:
+    system = pl.System("arm", (0, 0, -9.81))
+    beam = pl.Beam(length=1.0, section=pl.Section.round(0.01), material=pl.Material(E=2e11, nu=0.3, density=7800.0),
+                   theory="euler-bernoulli", modes=[pl.Modes("cf", 1, plane="z")])  # fmt: skip
+    arm = system.add("arm", beam, joint=pl.Weld())
+    system.contact(among=[pl.Sphere(arm.tip, 0.01), pl.Plane(normal="z", point=(0, 0, -0.011))], normal=LAW, name="tip")
+    run = pl.simulate(system, 0.02, save=0.01)
+    assert run.contacts
+    named = {one.quantity: one for one in pl.report(run)}
+    assert named["normal_force"].value == max(touch.peak_force for touch in run.contacts)
+    assert not named["equivalent_stress"].known and "no contact among shapes" in named["equivalent_stress"].warnings[0]
+    for given in ({}, {"system": system}):
+        with pytest.raises(pl.ModelError, match="section_forces: result must have no contact among shapes, as 'tip'"):
+            pl.section_forces(run, **given)
+    assert pl.section_forces(pl.simulate(system.with_named_pairs("this test", MOST_PAIRS), 0.02, save=0.01)) is not None
+
+
+def test_a_plot_of_laws_has_its_laws() -> None:
+    system = grouped(spheres(2), pl.Coulomb(mu=0.3))
+    assert laws_of(system) == {"box": LAW, "box friction": pl.Coulomb(mu=0.3)}
 
 
 def test_other_calls_take_its_pairs_or_say_why_not() -> None:

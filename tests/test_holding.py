@@ -198,3 +198,22 @@ def test_rest_costs_next_to_nothing():
     lying = pl.simulate(system, 3000.0, start=short.final_state, t_start=20.0, save=[20.0, 3000.0])
     assert lying.ok and lying.stats["steps"] < 100
     assert np.max(np.abs(lying["q"][-1] - lying["q"][0])) < 1e-7 and np.max(np.abs(lying["v"][-1])) < 1e-9
+
+
+def test_a_stack_of_boxes_comes_to_rest_and_its_sleeping_contacts_cost_little() -> None:
+    """Forces at rest are round-off in time, whose peaks are none: each step looks at events as often as one in flight does."""
+    system = pl.System("stack", gravity=(0, -G))
+    below: pl.Plane | pl.Box = pl.Plane(normal="y")
+    for k in range(3):
+        box = system.add(f"b{k}", pl.RigidBody.box((0.2, 0.1), 1.0), joint=pl.Planar(position=(0.0, 0.05 + 0.101 * k)))
+        shape = pl.Box(box.root, (0.2, 0.1))
+        system.contact(points=shape, against=below, normal=pl.HuGuo(stiffness=1e7, restitution=0.4),
+                       friction=pl.Karnopp(mu_static=0.5, mu_kinetic=0.4), name=f"on {k}")  # fmt: skip
+        below = shape
+    run = pl.simulate(system, 5.0, method=pl.DOP853(rtol=1e-8, atol=1e-11), save=0.1)
+    assert run.ok and run.stats["event_evaluations"] < 12 * run.stats["steps"]
+    still = run.time > 2.0
+    assert np.abs(run["v"][still]).max() < 1e-9 and np.ptp(run["q"][still], axis=0).max() < 1e-9
+    assert max(touch.begin for touch in run.contacts) < 0.1 and run.ledger.relative_error_max < 1e-7
+    stands = (3.0 * G / 2.0 / 1e7) ** (2.0 / 3.0)  # on two feet, with the weight of all
+    assert run["b0.y"][-1] == pytest.approx(0.05 - stands, abs=1e-7)

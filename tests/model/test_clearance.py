@@ -301,3 +301,27 @@ def test_a_wrong_joint_is_refused_in_words(wrong):
     make, words = WRONG[wrong]
     with pytest.raises(pl.ModelError, match=words):
         make()
+
+
+@pytest.mark.parametrize("kind", ["ball", "hinge"])
+def test_with_less_and_less_clearance_a_pendulum_in_space_swings_as_on_its_ideal_joint(kind):
+    """It is off by a few clearances, in proportion: a ball in a socket, and a pin that both rims of its bearing hold."""
+    body = pl.RigidBody(mass=1.0, inertia=(2e-3, 1e-2, 1e-2), com=(0.2, 0, 0), tip=(0.4, 0, 0))
+
+    def path(joint):
+        system = pl.System("pendulum", gravity=(0, -G, 0))
+        system.add("bob", body, joint=joint)
+        run = pl.simulate(system, 0.5, save=0.01)
+        assert run.ok and run.ledger.relative_error_max < 1e-8
+        return run.of_body("tip_position", "bob")
+
+    def loose(clearance):
+        if kind == "ball":
+            law = pl.Exact(stiffness=pl.hertz_stiffness(0.01, STEEL, -(0.01 + clearance)), restitution=0.5)
+            return pl.ClearanceSpherical(radius=0.01, clearance=clearance, normal=law, angular_velocity=(0, 1.0, 2.0))
+        law = pl.JohnsonJournal(modulus=pl.contact_modulus(STEEL), length=0.015, radius=0.01, clearance=clearance, restitution=0.5)
+        return pl.ClearanceRevolute(radius=0.01, clearance=clearance, length=0.03, normal=law, rate=2.0)
+
+    ideal = path(pl.Spherical(angular_velocity=(0, 1.0, 2.0)) if kind == "ball" else pl.Revolute(rate=2.0))
+    off = {clearance: np.abs(path(loose(clearance)) - ideal).max() for clearance in (1e-4, 1e-5)}
+    assert off[1e-4] < 1e-3 and 8.0 < off[1e-4] / off[1e-5] < 12.0

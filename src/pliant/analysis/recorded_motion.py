@@ -34,7 +34,7 @@ class RecordedMotion:
         if not len(result.time):
             raise ModelError.of(caller, "result", "must hold at least one row", result.name)
         self.result = result
-        given = system_of(result, caller) if system is None else mechanism_of(system, caller)
+        given = system_of(result, caller) if system is None else mechanism_of(system, caller, ran=True)
         _check_loads(given, result, caller)
         self.parameters = checked_values(given.parameters, result.parameters)
         self.system: System = resolved(given.snapshot(), self.parameters)

@@ -17,6 +17,7 @@ from pliant.errors import ModelError
 from pliant.model import check
 from pliant.model.system import System
 from pliant.results import rich_display
+from pliant.results.contacts import ContactRecord
 from pliant.results.csv import write_table
 from pliant.results.result import Result
 from pliant.results.sections import FORCES, warnings_of_sections
@@ -184,9 +185,12 @@ def _effort_units(result: Result, system: System | None) -> dict[str, str]:
 
 
 def _contacts(result: Result) -> Iterator[Largest]:
-    for pair in result.labels["pair"]:
-        if own := result.contacts.of(pair):
-            hardest = max(own, key=lambda touch: touch.peak_force)
+    own: dict[str, list[ContactRecord]] = {pair: [] for pair in result.labels["pair"]}
+    for touch in result.contacts:
+        own.setdefault(touch.pair, []).append(touch)  # pairs of contacts among shapes have records alone
+    for pair, touches in own.items():
+        if touches:
+            hardest = max(touches, key=lambda touch: touch.peak_force)
             yield Largest(CONTACT, pair, hardest.peak_force, hardest.units[1], hardest.peak_time, None, True)
         elif result.extremes is None and CONTACT in result.values:  # nothing was integrated
             forces = np.asarray(result.values[CONTACT])[:, list(result.labels["pair"]).index(pair)]

@@ -66,6 +66,9 @@ class SectionStudy:
         check.choice(caller, "by", by, BY)
         self.caller, self.by = caller, by
         self.motion: RecordedMotion = RecordedMotion(result, system, caller)
+        for group in self.motion.system.groups:
+            rule = f"must have no contact among shapes, as {group!r}, whose forces are not in its rows: name its pairs, by points="
+            raise ModelError.of(caller, "result", rule, result.name)
         self.beams = _chosen(self.motion, beams, caller)
         self.stations = _fractions(self.motion, self.beams, stations, caller)
 

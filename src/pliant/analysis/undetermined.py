@@ -10,7 +10,7 @@ from pliant.errors import ModelError
 from pliant.model import check
 from pliant.results.result import Result
 from pliant.run.mechanism import AnySystem
-from pliant.run.shared_contacts import groups_at
+from pliant.run.shared_contacts import groups_at, pressed_in_groups
 
 if TYPE_CHECKING:
     from pliant.analysis.recorded_motion import RecordedMotion
@@ -39,4 +39,5 @@ def undetermined_forces(result: Result, t: float | None = None, system: AnySyste
     pressed = np.flatnonzero(result.values["normal_force"][row] > 0.0)
     pairs = [motion.system.contacts[result.labels["pair"][k]] for k in pressed.tolist()]
     q, v = (result.values[name][row].tolist() for name in ("q", "v"))
-    return groups_at(motion.tree, pairs, q, v)
+    near = pressed_in_groups(motion.tree, motion.system, result.contacts, float(result.time[row]), q, v)
+    return groups_at(motion.tree, [*pairs, *(one.pair for one in near)], q, v)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,8 @@ from pliant.model.friction_law import BristleLaw, CustomFriction, FrictionLaw
 from pliant.model.journal_law import JournalLaw
 from pliant.model.normal_law import CustomNormal, Impulsive, NormalLaw
 
-PLACES_PER_BALL, LEAST_PLACES = 6, 16  # room for near pairs: no more than 6 spheres of equal size per sphere touch each other
+# Room for near pairs: no more than 6 spheres of equal size per sphere touch each other. Besides, one may touch all planes.
+PLACES_PER_BALL, LEAST_PLACES = 6, 16
 
 
 @dataclass(frozen=True)
@@ -43,17 +44,25 @@ class ContactGroup:
     @property
     def places(self) -> int:
         """The number of pairs that can be near at the same time."""
-        return min(self.possible, PLACES_PER_BALL * len(self.balls) + LEAST_PLACES)
+        return min(self.possible, PLACES_PER_BALL * len(self.balls) + len(self.planes) + LEAST_PLACES)
 
     @property
     def pairs(self) -> list[ContactPair]:
         """All pairs that may meet."""
-        carriers = [frame.body for frame in self.frames]
-        return [self.pair(a, b) for a in range(len(self.balls)) for b in range(a + 1, len(carriers)) if carriers[a] != carriers[b]]
+        return [self.pair(a, b) for a, b in self._meeting]
 
     def named(self, names: Collection[str]) -> list[ContactPair]:
         """Its pairs among these names."""
-        return [pair for pair in self.pairs if pair.name in names]
+        return [self.pair(a, b) for a, b in self._meeting if self._name(a, b) in names] if names else []
+
+    @property
+    def _meeting(self) -> Iterator[tuple[int, int]]:
+        """The numbers of the members of all pairs that may meet."""
+        carriers = [frame.body for frame in self.frames]
+        return ((a, b) for a in range(len(self.balls)) for b in range(a + 1, len(carriers)) if carriers[a] != carriers[b])
+
+    def _name(self, a: int, b: int) -> str:
+        return f"{self.name} {self.names[a]} {self.names[b]}"
 
     @property
     def drawn(self) -> list[ContactPair]:
@@ -63,7 +72,7 @@ class ContactGroup:
     def pair(self, a: int, b: int) -> ContactPair:
         """The pair of two members, by number: balls first."""
         others: list[Sphere | Plane] = [*self.balls, *self.planes]
-        return ContactPair(f"{self.name} {self.names[a]} {self.names[b]}", self.balls[a], others[b], self.normal, self.friction)
+        return ContactPair(self._name(a, b), self.balls[a], others[b], self.normal, self.friction)
 
 
 def check_members(part: str, among: Any) -> tuple[list[Sphere], list[Plane]]:
@@ -72,10 +81,10 @@ def check_members(part: str, among: Any) -> tuple[list[Sphere], list[Plane]]:
         raise ModelError.of(part, "among", "must be a list of Spheres and Planes", among)
     for shape in among:
         if not isinstance(shape, (Sphere, Plane)):
-            rule = "must hold Spheres and Planes only; other shapes touch as pairs, by points= and against="
+            rule = "must hold Spheres and Planes only; let spheres touch another shape by contact(points=spheres, against=shape)"
             raise ModelError.of(part, "among", rule, shape)
         if isinstance(shape, Plane) and shape.on.body != GROUND:
-            rule = "must hold planes on the ground only; one that moves touches as pairs, by points= and against="
+            rule = "must hold planes on the ground only; let spheres touch one that moves by contact(points=spheres, against=plane)"
             raise ModelError.of(part, "among", rule, shape)
     if len(set(among)) < len(among):
         raise ModelError.of(part, "among", "must hold every shape once", next(one for one in among if among.count(one) > 1))
@@ -92,7 +101,10 @@ def checked_friction(part: str, normal: NormalLaw, friction: FrictionLaw | Brist
         rule = "must be a compliant law of pliant among shapes, such as HuntCrossley; others are for points= and against="
         raise ModelError.of(part, "normal", rule, normal)
     if friction is not None and (isinstance(friction, (BristleLaw, CustomFriction)) or friction.holds):
-        rule = "must be a law without states and without sticking among shapes, such as Coulomb or Threlfall"
+        rule = (
+            "must be a law without states and without sticking among shapes, such as Coulomb or Threlfall; what must stick needs "
+            "pairs, by points= and against="
+        )
         raise ModelError.of(part, "friction", rule, friction)
     assert not isinstance(friction, BristleLaw)
     return friction

@@ -20,6 +20,8 @@ from pliant.model.normal_law import FixedHuntCrossley, HysteresisLaw, Impulsive,
 from pliant.model.solids import Box, Corner, Cylinder, Foot, Rolling
 from pliant.results.contacts import ContactRecord
 from pliant.run.evidence import Evidence
+from pliant.run.observed import values_of
+from pliant.run.shared_contacts import pressed_in_groups
 
 DEEP = 1e-2  # of the energy at hand: what a contact may store at the start; a mechanism at rest on it stores far less
 PRESSED = 3.0  # weights of the mechanism: force allowed on a contact at the start; at rest it carries one weight
@@ -34,22 +36,32 @@ SHALLOW = 0.1  # of the radius: up to this depth Hertz's parabola approximates t
 
 def deep_start(evidence: Evidence) -> Iterator[str]:
     """Warn of a contact with unexplained stored energy at the start; if an earlier run left it closed, that run explains it."""
-    if not evidence.traced.pairs:
+    if not evidence.traced.all_pairs:
         return
     continued = {} if evidence.continued_from is None else evidence.continued_from.closed
     columns = evidence.traced.layout.observed
     gaps, weight = evidence.observed[0, columns["gap"]], evidence.weight
-    for slots, gap in zip(evidence.traced.pairs, gaps.tolist(), strict=True):
-        if not -gap > ROUND_OFF * evidence.size or slots.pair.name in continued:
+    for pair, gap in [*zip((slots.pair for slots in evidence.traced.pairs), gaps.tolist(), strict=True), *_near_start(evidence)]:
+        if not -gap > ROUND_OFF * evidence.size or pair.name in continued:
             continue
-        force, stored = (float(x) for x in (slots.pair.normal.elastic(-gap), slots.pair.normal.stored(-gap)))
+        force, stored = (float(x) for x in (pair.normal.elastic(-gap), pair.normal.stored(-gap)))
         if stored > DEEP * evidence.at_hand and force > PRESSED * weight:
-            (m, newton), kind = slots.pair.units, "contact" if isinstance(slots.pair, ContactPair) else "stop"
+            (m, newton), kind = pair.units, "contact" if isinstance(pair, ContactPair) else "stop"
             height = f", enough to lift the whole mechanism by {stored / weight:.3g} m" if weight > 0.0 else ""
             yield (
-                f"{kind} {slots.pair.name!r} starts {-gap:.3g} {m} deep, with a force of {force:.3g} {newton} and a stored energy "
+                f"{kind} {pair.name!r} starts {-gap:.3g} {m} deep, with a force of {force:.3g} {newton} and a stored energy "
                 f"of {stored:.3g} J{height}; start the bodies apart, or at their depth at rest"
             )
+
+
+def _near_start(evidence: Evidence) -> Iterator[tuple[Pair, float]]:
+    """The pairs of contacts among shapes that are closed at the start, with their gaps."""
+    traced, course = evidence.traced, evidence.course
+    if traced.near_pairs:
+        start = values_of(traced, course.times[:1], course.states[:1], evidence.observed[:1], ("q", "v"))
+        q, v = (start[name][0].tolist() for name in ("q", "v"))
+        for one in pressed_in_groups(traced.tree, traced.system, evidence.contacts, float(course.times[0]), q, v):
+            yield one.pair, float(one.gap)
 
 
 def restitution(evidence: Evidence) -> Iterator[str]:

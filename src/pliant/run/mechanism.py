@@ -18,16 +18,16 @@ WITH_GROUPS = ("simulate", "compile_system")  # calls that look only at pairs wh
 MOST_PAIRS = 200  # of a contact among shapes, for those: 10 s to prepare
 
 
-def mechanism_of(given: Any, caller: str) -> System:
-    """The System that a call is about, with the efforts of its inverse problem if it has one."""
+def mechanism_of(given: Any, caller: str, ran: bool = False) -> System:
+    """The System that a call is about, with the efforts of its inverse problem if it has one; ran: as a run of it had it."""
     if isinstance(given, System):
         made = given if given.problem is None else _driven(given)
-        return made if caller in WITH_GROUPS else made.with_named_pairs(caller, MOST_PAIRS)
+        return made if ran or caller in WITH_GROUPS else made.with_named_pairs(caller, MOST_PAIRS)
     model = load_model(given) if isinstance(given, (str, Path)) else given
     if not isinstance(model, Model):
         rule = "must be a System (a Compiled can only be run), a Model or the path of a model file"
         raise ModelError.of(caller, "system", rule, given)
-    return mechanism_of(model.system, caller)
+    return mechanism_of(model.system, caller, ran)
 
 
 def _driven(system: System) -> System:

@@ -524,7 +524,7 @@ class Run:
         schedule, table = self.sampling.schedule, self.traced.heads(self.stops)
         any_due = np.append(np.any(schedule.due, axis=1), False)
         batches = self.sampling.batches(most or PIECES_AT_ONCE)
-        if self.traced.pairs and self.sampling.calls_python(0):  # it may measure contacts, so close them first
+        if self.traced.all_pairs and self.sampling.calls_python(0):  # it may measure contacts, so close them first
             batches = chain([(0, 0)], batches)
         for first, last in islice(batches, self.batch, None):
             if last == 0:

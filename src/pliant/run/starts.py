@@ -10,6 +10,7 @@ import numpy as np
 
 from pliant.arrays import Floats
 from pliant.errors import ModelError, SolveError
+from pliant.integrate.loop.group_kernels import PLACE, RADIUS, ROW
 from pliant.integrate.memory.batch_record import COINCIDENT_SHARE
 from pliant.model import check
 from pliant.model.beam import FIRST_ORDER, Beam
@@ -74,6 +75,8 @@ def check_start(compiled: Compiled, resistance: InertiaCheck, t: float, y: Float
     traced = compiled.traced
     gaps = compiled.observe(t, y, p)[traced.layout.observed["gap"]]
     _check_centres(traced, gaps)
+    if traced.near_pairs:
+        _check_centres_of_group(compiled, t, y, p)
     _check_overlaps(traced, gaps)
     for strut, length in short_struts(compiled, t, y, p):
         raise SolveError(no_direction(strut, length, "at the start"))
@@ -104,8 +107,24 @@ def _check_centres(traced: TracedSystem, gaps: Floats) -> None:
             continue
         reach = slots.pair.radius + slots.pair.other_radius
         if gap + reach <= COINCIDENT_SHARE * reach:
-            rule = "centres of its two spheres must be apart at the start, because concentric spheres have no normal direction"
-            raise SolveError(f"contact {slots.pair.name!r}: {rule}, got a distance of {gap + reach:.3g} m")
+            raise _concentric(slots.pair.name, gap + reach)
+
+
+def _check_centres_of_group(compiled: Compiled, t: float, y: Floats, p: Floats) -> None:
+    """The same among the spheres of a group."""
+    (group,) = compiled.traced.system.groups.values()
+    rows = compiled.structure.code["members"](t, y, p).reshape(-1, ROW)[: len(group.balls)]
+    centres, radii = rows[:, PLACE : PLACE + 3], rows[:, RADIUS]
+    for a, centre in enumerate(centres[:-1]):
+        distances, reach = np.linalg.norm(centres[a + 1 :] - centre, axis=1), radii[a + 1 :] + radii[a]
+        for b in (a + 1 + np.flatnonzero(distances <= COINCIDENT_SHARE * reach)).tolist():
+            if group.balls[a].at.body != group.balls[b].at.body:
+                raise _concentric(group.pair(a, b).name, float(distances[b - a - 1]))
+
+
+def _concentric(pair: str, distance: float) -> SolveError:
+    rule = "centres of its two spheres must be apart at the start, because concentric spheres have no normal direction"
+    return SolveError(f"contact {pair!r}: {rule}, got a distance of {distance:.3g} m")
 
 
 def _check_overlaps(traced: TracedSystem, gaps: Floats) -> None:

@@ -148,5 +148,5 @@ def judged_numbers(traced: TracedSystem) -> tuple[object, ...]:
             )
         elif isinstance(node.link.body, ModalBody):
             beams.append((node.link.body.model.digest,))
-    pairs = [(repr(slots.pair.normal), slots.pair.radius, slots.pair.other_radius) for slots in traced.pairs]
+    pairs = [(repr(slots.pair.normal), slots.pair.radius, slots.pair.other_radius) for slots in traced.all_pairs]
     return (*beams, *pairs, *traced.warnings, *unusual(traced.system))

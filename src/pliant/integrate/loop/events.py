@@ -13,7 +13,8 @@ from typing import Any
 from pliant.codegen.loop_language import flags, floats, ints
 from pliant.integrate.loop.family import hermite, interpolate, interpolate_read, take_step
 from pliant.integrate.loop.kernels import call_kernel, put, stage
-from pliant.integrate.memory.run_record import INTERIOR, MARKS, NOTES, RECORDS, SAMPLES, TURNS
+from pliant.integrate.loop.pairs import pair_place, touch
+from pliant.integrate.memory.run_record import INTERIOR, MARKS, NOTES, PEAK, PEAK_FORCE, RECORDS, SAMPLES, TURNS
 
 BRACKET = 1e-12  # s, width to which an event is bracketed
 ULPS = 4.0 * 2.0**-52  # relative to t: but no finer than four units of round-off of t
@@ -30,6 +31,7 @@ LOOKS = 12  # evaluations of g on the way to the bottom of one dip
 UNSURE = 0.1  # fraction of what g changes by around a sample: how far the bottom of its parabola may be from the true one
 CLOSE = 0.02  # fraction of the interval around a sample: a bottom nearer to it is the sample itself, and the interval is narrowed
 GUESS = 1e-7  # fraction of the step: accuracy of the search on the interpolant before the step itself is evaluated
+FLICKER = 1e-9  # of the largest force of a contact so far: peaks of a force that changes less in a step are those of round-off
 FINE = 2.0**14  # widths of the bracket: the samples of a shorter step cannot be told from its ends
 EVERY = -1  # `searched`: all events that end a step
 
@@ -295,7 +297,10 @@ def _end_there(run: Any, x: float) -> float:
 
 
 def _sample_step(run: Any, h: float) -> int:
-    """Sample g at both ends, between them, and where some g dips beyond zero; returns the number of samples."""
+    """Sample g at both ends, between them, and where some g dips beyond zero; returns the number of samples.
+
+    Dips of MARKS are not looked for: the rate of a force at rest is round-off, which dips in every step.
+    """
     theta, places = floats(run.theta, SAMPLES), INTERIOR + 2
     run.step_length = h
     put(sample(run, 0), run.g, run.n_events)
@@ -309,7 +314,7 @@ def _sample_step(run: Any, h: float) -> int:
         places = _look_closer(run, h, places)
     for k in range(run.n_watched):
         e, i = ints(run.watched, run.n_watched)[k], 1
-        while i < places - 1 and places < SAMPLES:
+        while i < places - 1 and places < SAMPLES and flags(run.kind, run.n_events)[e] != MARKS:
             x = _dip(run, e, i, h)
             if x > 0.0:
                 _insert(run, places, x)
@@ -575,13 +580,24 @@ def note_crossings(run: Any, h: float, t_new: float) -> None:
     moved = False
     for k in range(run.n_watched):
         e = ints(run.watched, run.n_watched)[k]
-        if flags(run.kind, n)[e] >= RECORDS:
+        if flags(run.kind, n)[e] >= RECORDS and not _flickers(run, e, h):
             run.searched = e
             moved = _note_event(run, e, h, t_new, moved)
     run.searched = EVERY
     if moved:
         take_step(run, h, t_new)
         put(run.y_new, run.y_kept, run.n)  # an implicit step that is solved again may differ in its last digits
+
+
+def _flickers(run: Any, e: int, h: float) -> bool:
+    """Whether event e marks peaks of a force that hardly changes in this step, as that of a contact at rest."""
+    pair, n = ints(run.event_pair, run.n_events)[e], run.n_events
+    if run.at_ends or pair < 0 or pair >= run.n_pairs or e != pair_place(run, pair, PEAK):
+        return False
+    steepest = 0.0
+    for i in range(run.n_places):
+        steepest = max(steepest, abs(floats(sample(run, i), n)[e]))
+    return bool(steepest * h <= FLICKER * touch(run, pair)[PEAK_FORCE])
 
 
 def _note_event(run: Any, e: int, h: float, t_new: float, moved: bool) -> bool:

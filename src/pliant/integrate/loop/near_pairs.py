@@ -30,7 +30,7 @@ from pliant.integrate.loop.pairs import pair_place
 from pliant.integrate.memory.run_record import GAP, PAIR_NUMBERS, REACH
 
 EPSILON = 2.0**-52
-WIDEST = 8.0  # of the usual width: the first that is tried
+WIDER = 2.0  # times the last width: the first that is tried; where few are near, lists grow until bodies meet others soon
 NARROWEST = 2.0**-20  # of it: if the pairs nearer than this have no room, they touch
 COMFORTABLE = 1  # near pairs per ball, up to which a list is wider than usual
 WORN = 0.5  # of what members may move: a list from which one has moved that far is made anew
@@ -53,7 +53,7 @@ def refresh_list(run: Any) -> None:
 
 def list_near(run: Any) -> None:
     """List the near pairs at the present state, whose members have been looked at."""
-    width, usual = WIDEST * run.usual_width, run.usual_width
+    width, usual = WIDER * 2.0 * run.may_move, run.usual_width
     run.crowded = 0
     while _find(run, width) > (min(run.n_near, COMFORTABLE * run.n_balls) if width > usual else run.n_near):
         width *= 0.5

@@ -75,7 +75,8 @@ class Group:
 
     def bind(self, memory: Memory) -> None:
         memory.bind_group(self.places, self.carriers, self.balls)
-        memory.set(members=self.members, member_rates=self.member_rates, first_place=self.first_place, usual_width=self.usual_width)
+        memory.set(members=self.members, member_rates=self.member_rates, first_place=self.first_place)
+        memory.set(usual_width=self.usual_width, may_move=2.0 * self.usual_width)  # as if the last list had been four times as wide
 
 
 @dataclass(frozen=True)

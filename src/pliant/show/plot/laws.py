@@ -10,6 +10,8 @@ import numpy as np
 
 from pliant.arrays import Floats
 from pliant.errors import ModelError
+from pliant.model.contact import ContactPair
+from pliant.model.contact_group import ContactGroup
 from pliant.model.friction_law import BristleLaw, FrictionLaw
 from pliant.model.joint_friction import JointFriction
 from pliant.model.normal_law import Impulsive, NormalLaw
@@ -52,7 +54,8 @@ def law(laws: Laws, *, speed: float | None = None, mass: float = 1.0, ax: Any = 
 def laws_of(system: System) -> dict[str, Law]:
     """The laws of a System, by what they act on; equal ones once."""
     found: dict[str, Law] = {}
-    for name, pair in system.contacts.items():
+    pairs: dict[str, ContactPair | ContactGroup] = {**system.contacts, **system.groups}
+    for name, pair in pairs.items():
         own = {} if isinstance(pair.normal, Impulsive) else {name: pair.normal}
         found |= own | ({f"{name} friction": pair.friction} if pair.friction is not None else {})
     for link in system.links.values():

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from pliant.arrays import Floats
+from pliant.arrays import Floats, Ints
 from pliant.codegen.directional_kernel import from_lanes, to_lanes
 from pliant.errors import SolveError
 from pliant.integrate.memory.run_record import CUTS, SETTLING, STOPS, THROWN, TURNS, UNDAMPED
@@ -132,7 +132,7 @@ class Walk(EventReader):
         return crossed is not None
 
     @cached_property
-    def _cuts_before(self) -> NDArray[np.int64]:
+    def _cuts_before(self) -> Ints:
         """How many steps before each end at a corner."""
         cuts = [e for e, event in enumerate(self.traced.events) if event.kind == CUTS]
         return np.append(0, np.cumsum(np.any(self.tape.hits[:, cuts], axis=1)))
