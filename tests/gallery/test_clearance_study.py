@@ -48,7 +48,7 @@ def test_verdicts_do_not_depend_on_chaos_and_every_failure_has_a_reason(written)
 def test_results_can_be_read_again(written):
     out, _, summary = written
     braked = pl.Result.from_netcdf(out / "braked-0.5mm.nc")
-    # once a turn, the same: its many turns at a looser tolerance have the moment of these
+    # periodic: many turns at a looser tolerance have the moment of these
     assert max(np.abs(braked.values["effort"][braked.time > 0.05, 0])) == pytest.approx(
         summary["cases"]["braked/0.5mm"]["moment"], rel=1e-2
     )
