@@ -16,8 +16,10 @@ Reach = Callable[[Floats], Floats]  # of directions in the body's axes: how far 
 
 TRIED = 400  # directions all round, at first
 STARTS = (0, 4, 12, 23)  # of these, by rank, those about which nearer ones are tried: a depth may have more than one least
-TURNED, ROUNDS = 16, 40  # directions tried about the best one, and how often
-WIDE, NARROWER = 0.2, 0.75  # rad: the cone about it at first, and how much narrower it is each time
+TURNED, ROUNDS = 16, 60  # directions tried about the best one, and how often
+WIDE = 0.2  # rad: the cone about it at first
+PARALLEL = 1e-9  # sine of an angle
+WIDER, NARROWER = 1.5, 0.7  # after a round that found a better one, and after one that did not
 
 
 def box(size: tuple[float, float, float]) -> Reach:
@@ -43,7 +45,7 @@ def reached(shape: Reach, place: Floats, turn: Floats, n: Floats) -> Floats:
 
 def depths(shapes: tuple[Reach, Reach], places: Floats, turns: Floats) -> Floats:
     """How deep two shapes are in each other, m, for rows of places (row, body, 3) and quaternions; not above zero if apart."""
-    n = np.broadcast_to(_all_round(TRIED), (len(places), TRIED, 3))
+    n = np.concatenate([np.broadcast_to(_all_round(TRIED), (len(places), TRIED, 3)), _square(turns)], axis=1)
     tried = _overlaps(shapes, places, turns, n)
     found = tried.min(axis=1)
     close = np.flatnonzero(found > 0.0)  # elsewhere a direction is known along which they are apart
@@ -56,16 +58,16 @@ def depths(shapes: tuple[Reach, Reach], places: Floats, turns: Floats) -> Floats
 
 def _narrowed(shapes: tuple[Reach, Reach], places: Floats, turns: Floats, best: Floats) -> Floats:
     """The least overlap near a direction."""
-    random, rows, cone = np.random.default_rng(0), np.arange(len(best)), WIDE
+    random, rows, cone = np.random.default_rng(0), np.arange(len(best)), np.full(len(best), WIDE)
     least = _overlaps(shapes, places, turns, best[:, None])[:, 0]
     for _ in range(ROUNDS):
-        n = best[:, None] + cone * random.normal(size=(len(best), TURNED, 3))
+        n = best[:, None] + cone[:, None, None] * random.normal(size=(len(best), TURNED, 3))
         n /= np.linalg.norm(n, axis=-1, keepdims=True)
         overlaps = _overlaps(shapes, places, turns, n)
         k = overlaps.argmin(axis=1)
         less = overlaps[rows, k] < least
         best, least = np.where(less[:, None], n[rows, k], best), np.where(less, overlaps[rows, k], least)
-        cone *= NARROWER
+        cone *= np.where(less, WIDER, NARROWER)
     return least
 
 
@@ -79,6 +81,15 @@ def _all_round(count: int) -> Floats:
     z, angle = 1.0 - 2.0 * k / count, np.pi * (1.0 + np.sqrt(5.0)) * k
     r = np.sqrt(1.0 - z * z)
     return np.stack([r * np.cos(angle), r * np.sin(angle), z], axis=-1)
+
+
+def _square(turns: Floats) -> Floats:
+    """Both ways along the axes of two bodies and at right angles to one of each: among these are the depths of boxes."""
+    one, other = (np.swapaxes(_matrices(turns[:, k]), 1, 2) for k in (0, 1))
+    across = np.cross(one[:, :, None], other[:, None]).reshape(len(turns), 9, 3)
+    size = np.linalg.norm(across, axis=-1, keepdims=True)
+    across = np.where(size > PARALLEL, across / np.maximum(size, PARALLEL), one[:, :1])
+    return np.concatenate([one, other, across, -one, -other, -across], axis=1)
 
 
 def _matrices(turn: Floats) -> Floats:
