@@ -35,7 +35,6 @@ T_END = 0.8  # s
 TOP, LOW = 0.5, 0.22  # m: heights of the two bodies at the start; of long ones the upper one is higher
 APART = 1e-3  # m: the balls around both bodies, at the start
 SPEED = 1.5  # m/s, downwards, of the upper one
-ALIKE = 1e-6  # s: first contacts of two runs at times that differ by less are the same
 FIRST = 3  # contacts of a drop that are compared: after them, chaos multiplies what steps differ by
 SHARE = 0.1  # of the longest step
 
@@ -192,9 +191,15 @@ def allowed(run: Any) -> float:
 
 
 def missed(plain: Any, fine: Any) -> int:
-    """How many of the first contacts of the run with short steps the other one does not have, each at its time."""
-    begins = [(record.pair, record.begin) for record in plain.contacts]
-    return sum(not any(pair == record.pair and abs(begin - record.begin) < ALIKE for pair, begin in begins)
+    """How many of the first contacts of the run with short steps the other one does not have: none of the pair at the same time.
+
+    Contacts are the same if they overlap: their times differ by what the tolerance of the first run has become by then.
+    """
+
+    def overlap_in_time(one: Any, other: Any) -> bool:
+        return not (one.end < other.begin or other.end < one.begin)  # an end that is still to come is nan
+
+    return sum(not any(own.pair == record.pair and overlap_in_time(own, record) for own in plain.contacts)
                for record in fine.contacts[:FIRST])  # fmt: skip
 
 
