@@ -103,6 +103,47 @@ def test_the_gap_changes_as_fast_as_it_closes_and_the_force_enters_every_mode_as
             assert abs(kinematics(tree, system, q, way).closing + slope) < 2e-8
 
 
+def test_the_gap_does_not_jump_where_the_station_jumps_to_an_end():
+    """An arched free beam lies with its end and with another place; as it tilts, the station jumps when both are as deep."""
+    system = pl.System("free", gravity=(0, 0))
+    beam = system.add("rod", slender([pl.Modes("ff", 2)]), joint=pl.Planar(position=(0.0, 0.01)))
+    system.contact(points=pl.Along(beam, 0.004), against=pl.Plane(normal="y"), normal=pl.Hertz(stiffness=1e7))
+    tree, pair, random = build_tree(system), next(iter(system.contacts.values())), np.random.default_rng(3)
+    jumps = 0
+    for bends in random.normal(size=(6, 2)) * (4e-3, 2e-3):
+
+        def nearest(tilts, bends=bends):
+            """The stations, and how high they are but for a constant."""
+            q = [np.full_like(tilts, 0.0), np.full_like(tilts, 0.01), tilts, *(np.full_like(tilts, bend) for bend in bends)]
+            axis, target = along._axis(tree, pair.ball, q), along._target(tree, pair, poses(tree, q), q)
+            s = axis.nearest(target, 1, 0)
+            return s, target.value(axis.at(s)[0]) + axis.crown(target, 1, 0)(s)[0]
+
+        tilts = np.linspace(-0.05, 0.05, 201)
+        stations = nearest(tilts)[0]
+        k = np.flatnonzero(np.abs(np.diff(stations)) > 0.2)
+        low, high = tilts[k], tilts[k + 1]
+        for _ in range(45):
+            middle = 0.5 * (low + high)
+            before = np.abs(nearest(middle)[0] - stations[k]) < 0.1
+            low, high = np.where(before, middle, low), np.where(before, high, middle)
+        (s, height), (s_after, height_after) = nearest(low), nearest(high)
+        to_end = (np.abs(s_after - s) > 0.2) & (np.isin(s, (0.0, 1.0)) | np.isin(s_after, (0.0, 1.0)))
+        jumps += np.count_nonzero(to_end)
+        assert height_after[to_end] == pytest.approx(height[to_end], abs=1e-14)
+    assert jumps > 1
+
+
+def test_steps_that_become_too_small_where_the_station_jumps_say_so():
+    """A free beam falls flat; the tolerance is tighter than what its force adds in the shortest step as it jumps."""
+    system = pl.System("flat", gravity=(0, -9.81))
+    beam = system.add("rod", slender([pl.Modes("ff", 2)]), joint=pl.Planar(position=(0.0, 0.006), angle=1e-3))
+    system.contact(points=pl.Along(beam, 0.004), against=pl.Plane(normal="y"), normal=pl.HuGuo(stiffness=1e7, restitution=0.5))
+    run = pl.simulate(system, 0.1, method=pl.DOP853(rtol=1e-12, atol=1e-18))
+    assert not run.ok and "the step fell to" in run.message
+    assert "contact 'contact rod' is as deep at places of 'rod' far apart" in run.message
+
+
 def test_shapes_of_elements_are_followed_piece_by_piece():
     system = cantilever(PARTNERS["sphere"], modes=[pl.ElementModes(6)])
     tree, states = states_of(system, 5, size=0.01)

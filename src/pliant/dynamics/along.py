@@ -30,6 +30,7 @@ from pliant.model.solids import Box, Cylinder
 from pliant.scalar import clip, maximum, minimum, where
 
 STEPS_OF_TWO = 7  # of two beams
+FAR = 1e30  # of a function that is the square of a distance, or a distance: more than any
 WATCHED = 4  # cells between the stations of which the fastest bounds a step
 PARALLEL = 1e-6  # sine squared of the angle of two lines below which they have no crossing, and steps are shortened
 
@@ -76,18 +77,33 @@ class Axis:
         return lambda s: (most * ((s - middle) / half) ** 2, 2.0 * most * (s - middle) / half**2, 2.0 * most / half**2)
 
     def nearest(self, target: Target, touches: int, piece: int) -> Scalar:
-        """The station of the piece at which the target's function is least."""
+        """The station of the piece at which the target's function is least.
+
+        Steps begin at the best of all stations except ends that are themselves least nearby. The result is compared with those, so
+        that the least does not jump at the instant at which the station jumps to an end, or from it.
+        """
         stations, positions = self.samples(touches, piece)
         first, last, crown = stations[0], stations[-1], self.crown(target, touches, piece)
-        values = [target.value(r) + target.lever(r) * crown(x)[0] for x, r in zip(stations, positions, strict=True)]
-        s = _least(values, [(x,) for x in stations])[1]
+
+        def value(s: Scalar, r: Vec) -> Scalar:
+            return target.value(r) + target.lever(r) * crown(s)[0]
+
+        def slopes(s: Scalar) -> tuple[Scalar, Scalar]:
+            place = self.at(s)
+            (slope, curvature), lever, (_, tapers, rounds) = target.slopes(*place), target.lever(place[0]), crown(s)
+            return slope + lever * tapers, curvature + lever * rounds
+
+        values = [value(x, r) for x, r in zip(stations, positions, strict=True)]
+        begins = list(values)
+        for k, way in ((0, 1.0), (-1, -1.0)):
+            begins[k] = where(way * slopes(stations[k])[0] < 0.0, values[k], FAR)
+        s = _least(begins, [(x,) for x in stations])[1]
         cell = self.fields.stations[1]
         low, high = maximum(s - cell, first), minimum(s + cell, last)
         for _ in range(target.steps):
-            place = self.at(s)
-            (slope, curvature), lever, (_, tapers, rounds) = target.slopes(*place), target.lever(place[0]), crown(s)
-            s, low, high = stepped(s, low, high, slope + lever * tapers, curvature + lever * rounds, NEAR * self.fields.length)
-        return clip(s, first, last)
+            s, low, high = stepped(s, low, high, *slopes(s), NEAR * self.fields.length)
+        s = clip(s, first, last)
+        return _least([value(s, self.at(s)[0]), values[0], values[-1]], [(s,), (first,), (last,)])[1]
 
     def straight_on(self, s: Scalar, target: Vec) -> Scalar:
         """Beyond an end of the beam, whose axis goes straight on there, the station that is nearest; within it s, the nearest."""

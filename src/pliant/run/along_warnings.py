@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from pliant.arrays import Floats
 from pliant.dynamics.along import beyond_ends, depths_along, sine_between
+from pliant.dynamics.tree import Tree
 from pliant.model.along import Along
 from pliant.model.contact import Bore, ContactPair
+from pliant.model.coordinate_pair import Pair
 from pliant.run.evidence import Evidence
 from pliant.run.observed import values_of
 
@@ -17,6 +19,7 @@ ROWS = 100  # of those in which a pair is closed
 STATIONS = 65  # along a beam
 WIDE = 0.25  # of a beam or its piece: a touch as long as this is no point
 ASKEW = 0.1  # sine of the angle of two beams below which they touch along a line
+EVEN = 1e-2  # of the depth: a place that is as deep but for this may be the next at which the force acts
 SHALLOW = 1e-3  # of the deepest touch: less is round-off, or a touch that bears nothing
 
 
@@ -30,6 +33,22 @@ def along_beams(evidence: Evidence) -> Iterator[str]:
             if times.size:
                 looked_at = {Along: _parallel, Bore: _left}.get(type(pair.against), _several)
                 yield from looked_at(evidence, pair, times, q, gaps)
+
+
+def jumping_station(tree: Tree, pairs: Iterable[Pair], q: Floats, gaps: Floats) -> str:
+    """Why steps became too small at an instant, if a beam is touched at places far apart that are as deep; else empty."""
+    for pair, gap in zip(pairs, gaps, strict=True):
+        if not gap < 0.0 or not isinstance(pair, ContactPair) or isinstance(pair.against, Along | Bore):
+            continue
+        if isinstance(pair.ball, Along):
+            depths = depths_along(tree, pair, q[None], gap[None], STATIONS)[0]
+            even = np.flatnonzero(depths > (1.0 - EVEN) * -gap)
+            if even.size and even[-1] - even[0] > WIDE * STATIONS:
+                return (
+                    f"; contact {pair.name!r} is as deep at places of {_length(pair)} far apart, and its force jumps between them: "
+                    "let spheres at several stations touch instead, or give pl.Along more touches"
+                )
+    return ""
 
 
 def _closed(evidence: Evidence, k: int) -> tuple[Floats, Floats, Floats]:

@@ -31,6 +31,7 @@ from pliant.results.state import FinalState, HasState
 from pliant.results.table import QUANTITIES
 from pliant.results.timings import STAGES
 from pliant.run.accounts import extremes_of, observed_along, with_loads
+from pliant.run.along_warnings import jumping_station
 from pliant.run.contact_phases import Contacts, observed_of, phases_of
 from pliant.run.given_inputs import with_inputs
 from pliant.run.inertia import HARDLY, InertiaCheck
@@ -443,6 +444,12 @@ class Run:
             "were redundant at the start would hold them better; start the run nearer to this position"
         )
 
+    def _jumping(self) -> str:
+        """Why steps became too small, if the station at which a beam is touched jumps; else empty."""
+        at = (self.stepper.t, self.stepper.y, self.stepper.p)
+        here = values_of(self.traced, np.array(at[:1]), at[1][None], self.compiled.observe(*at)[None], ("q", "gap"))
+        return jumping_station(self.traced.tree, [slots.pair for slots in self.traced.pairs], here["q"][0], here["gap"][0])
+
     def held_better(self) -> Compiled | None:
         """If loops came open that redundant rows may hold better here: the System with sums of rows, for a run from the start.
 
@@ -615,7 +622,7 @@ class Run:
         if used_up:
             at = (self.stepper.t, self.stepper.y, self.stepper.p)
             message += held_by_stability(self.stepper.method, self.compiled.rhs, at, self.outcome.h)
-        return message + (self._lost_inertia() if failed else "") + (self._lost_hold() if held else "")
+        return message + (self._lost_inertia() if failed else "") + (self._lost_hold() + self._jumping() if held else "")
 
     def rows(self) -> tuple[Floats, Floats, Floats]:
         """The saved rows: (times, states, observed numbers)."""
