@@ -9,10 +9,8 @@ import pytest
 TOP = Path(__file__).parents[1] / "src" / "pliant"
 ROOMS = sorted(path.parent.name for path in TOP.glob("*/__init__.py"))
 KNOWN = {  # each is to go with the work on its room
-    "model": ["body rigid", "new_sensor system"],
-    "run": ["contact_phases given_inputs inputs prepare theta"],  # inputs are admitted while a structure is compiled
+    "model": ["new_sensor system"],
     "study": ["bands bootstrap fitted identifiability posterior profile report"],  # methods of Fit, and what they take
-    "trace": ["absolute tracing"],
 }
 
 

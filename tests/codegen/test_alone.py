@@ -14,7 +14,7 @@ import pliant
 PROGRAM = """
 import importlib.abc, sys, types
 
-ALLOWED = {"codegen", "host", "errors", "scalar"}
+ALLOWED = {"codegen", "host", "arrays", "errors", "scalar"}
 
 class Refuse(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path=None, target=None):

@@ -169,7 +169,8 @@ def _comparison(
     system: System, experiment: Experiment, own: Sequence[OwnUnknown], of: Any, weights: Weights | None, shared: FreeParameters,
     run: Mapping[str, Any], names_before: SeriesNames | None,
 ) -> tuple[Comparison, SeriesNames]:  # fmt: skip
-    measured = measurements_of(experiment.data, of)
+    wanted = of if of is None or isinstance(of, Mapping) else check.names(PART, "of", of)
+    measured = measurements_of(experiment.data, wanted)
     start = run.get("start")
     begin = float(run.get("t_start", 0.0)) if isinstance(start, Mapping | None) else None
     if begin is not None and measured.time[0] < begin:
@@ -184,7 +185,7 @@ def _comparison(
     free = [*shared.names, *names[PARAMETERS]]
     runner = Runner(PART, system, end, free, values, options, names[STARTS], names[RATES])
     series, used = names_before or runner.series_names(), weights if experiment.weights is None else experiment.weights
-    columns = tuple(_column(head, wanted, measured, series, used, rows) for head, wanted in _chosen(measured, of))
+    columns = tuple(_column(head, name, measured, series, used, rows) for head, name in _chosen(measured, wanted))
     for column in columns:
         _refuse_counts(system, column)
     runner.watch([column.series for column in columns])
@@ -222,8 +223,7 @@ def _chosen(measured: Measurements, of: Any) -> list[tuple[str, str]]:
     heads = {split_head(head)[0]: head for head in measured.columns}
     if of is None:
         return [(head, name) for name, head in heads.items()]
-    names = [of] if isinstance(of, str) else of
-    pairs: list[tuple[str, str]] = list(of.items()) if isinstance(of, Mapping) else [(name, name) for name in names]
+    pairs: list[tuple[str, str]] = list(of.items()) if isinstance(of, Mapping) else [(name, name) for name in of]
     for column, _ in pairs:
         if column not in heads and column not in measured.columns:
             raise ModelError.of(PART, "of", f"must name columns of the data: {', '.join(heads)}", column)

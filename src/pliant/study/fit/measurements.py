@@ -31,7 +31,7 @@ def measurements_of(data: Any, of: Iterable[str] | None = None) -> Measurements:
     """The given data, checked: times ascend, all columns have their length, and there is at least one measured value.
 
     of: the columns in use; others need not be numbers over time."""
-    used = None if of is None else {TIME, of} if isinstance(of, str) else {TIME, *of}
+    used = None if of is None else {TIME, *of}
 
     def is_used(head: str) -> bool:
         return used is None or head in used or split_head(head)[0] in used
