@@ -133,12 +133,12 @@ def _write_points(system: System, pairs: Sequence[ContactPair]) -> Any:
     points: list[Any] = []
     k = 0
     while k < len(pairs):
-        if k + 1 < len(pairs) and _is_capsule(system, pairs[k], pairs[k + 1]):
-            points.append(write_shape(system, _capsule(pairs[k], pairs[k + 1])))
-            k += 2
-        elif isinstance(ball := pairs[k].ball, PARTS):
+        if isinstance(ball := pairs[k].ball, PARTS):
             points.append(write_shape(system, ball.of))
             k += sum(pair.shapes[0] == ball.of for pair in pairs)
+        elif k + 1 < len(pairs) and _is_capsule(system, pairs[k], pairs[k + 1]):
+            points.append(write_shape(system, _capsule(pairs[k], pairs[k + 1])))
+            k += 2
         else:
             points.append(write_place(system, ball.at) if isinstance(ball, Point) else write_shape(system, ball))
             k += len(_places_of(system, pairs[k])) - len(CAPSULE_ENDS)  # a pin may touch at two places
