@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from pliant.dynamics.curves import Circle, Straight, deepest
-from pliant.dynamics.solid_pairs import outside
+from pliant.dynamics.curves import Circle, Straight, deepest_of_circle, deepest_of_line
 from pliant.dynamics.targets import CROWN, DistanceOfBox, DistanceOfCylinder
 
 TRIED = 150
@@ -46,37 +45,47 @@ def test_a_straight_line_is_deepest_where_a_search_finds_it(made):
     for _ in range(TRIED):
         solid, way, middle = made(random), random.normal(size=3), random.normal(0.0, 0.6, 3)
         line = Straight(tuple(middle - 0.5 * way), tuple(way))
-        found = deepest(line, solid, 0.5)
+        found = deepest_of_line(line, solid, 0.5)
         if -SHALLOW < found.gap < SHALLOW:
             compared, crossings = compared + 1, crossings + (found.share < 0.99)
             assert found.gap == pytest.approx(searched(solid, line, 0.0, 1.0), abs=1e-10)
     assert compared > 15 and crossings > 3
 
 
-@pytest.mark.parametrize("made", [box, cylinder])
-def test_a_circle_is_deepest_nowhere_nearby(made):
-    random, compared = np.random.default_rng(5), 0
-    for _ in range(TRIED):
-        solid, axis, middle = made(random), random.normal(size=3), random.normal(0.0, 0.6, 3)
-        axis /= np.linalg.norm(axis)
-        up = np.array(outside(solid, tuple(middle), 0.0).normal)
-        lowest = up @ axis * axis - up
-        lowest /= np.linalg.norm(lowest)
-        across = np.cross(axis, lowest)
-        circle = Circle(tuple(middle), (tuple(0.5 * lowest), tuple(0.5 * across)))
-        found = deepest(circle, solid, 0.0)
-        if -SHALLOW < found.gap < SHALLOW:
-            if min(beyond(solid, Circle(circle.middle, tuple(tuple(share * np.array(r)) for r in circle.radii)), RING).min()
-                   for share in np.linspace(0.0, 1.0, 21)) < -SHALLOW:  # fmt: skip
-                continue  # the end of a cylinder with this rim would be deep in the solid
-            compared += 1
-            off = np.array(found.point) - np.array(circle.middle)
-            x = np.arctan2(off @ across, off @ lowest) / (2.0 * np.pi)
-            assert found.gap == pytest.approx(searched(solid, circle, x - 1e-3, x + 1e-3), abs=1e-10)
-    assert compared > 15
-
-
 MANY = 5000
+
+
+def directions(random):
+    """Half of them nearly along an axis of the solid."""
+    along = random.normal(size=(3, MANY))
+    nearly = np.eye(3)[random.integers(0, 3, MANY)].T + 10.0 ** random.uniform(-10.0, 0.0, MANY) * along
+    along = np.where(random.random(MANY) < 0.5, nearly, along)
+    return along / np.linalg.norm(along, axis=0)
+
+
+def circle_across(along, radius, middle, steps=Circle.steps):
+    first = np.cross(along.T, np.roll(along, 1, axis=0).T).T
+    first *= radius / np.linalg.norm(first, axis=0)
+    return Circle(tuple(middle), (tuple(first), tuple(np.cross(along.T, first.T).T)), steps)
+
+
+@pytest.mark.parametrize("made", [box, cylinder])
+def test_a_circle_is_deepest_where_a_search_all_round_finds_it(made):
+    """Also where its end lies across an edge or a side, and it is about as deep at two places."""
+    random = np.random.default_rng(5)
+    solid, circle = made(random), circle_across(directions(random), 0.3, random.normal(0.0, 0.6, (3, MANY)))
+
+    def most(x):
+        return np.max([one.excess for one in solid.surfaces(*circle.at(x))], axis=0)
+
+    least, arc = RING[np.argmin([most(x) for x in RING], axis=0)], RING[1] - RING[0]
+    for _ in range(12):
+        tried = least + np.linspace(-arc, arc, 11)[:, None]
+        least = np.take_along_axis(tried, np.argmin([most(x) for x in tried], axis=0)[None], 0)[0]
+        arc *= 0.25
+    touches, gap = np.abs(most(least)) < SHALLOW, deepest_of_circle(circle, solid).gap
+    assert touches.sum() > 100
+    assert np.mean((gap > most(least) + 1e-8)[touches]) < 2e-3
 
 
 @pytest.mark.parametrize("kind, made", [(Straight, cylinder), (Circle, box), (Circle, cylinder)])
@@ -84,24 +93,19 @@ def test_a_search_has_converged(kind, made):
     """Many at once, half of them nearly along an axis of the solid, moved until they touch: further steps find nothing else."""
     random = np.random.default_rng(11)
     solid = made(random)
-    along = random.normal(size=(3, MANY))
-    nearly = np.eye(3)[random.integers(0, 3, MANY)].T + 10.0 ** random.uniform(-10.0, 0.0, MANY) * along
-    along = np.where(random.random(MANY) < 0.5, nearly, along)
-    along /= np.linalg.norm(along, axis=0)
+    along = directions(random)
     size, middle = 10.0 ** random.uniform(-1.0, 0.5, MANY), random.normal(0.0, 0.6, (3, MANY))
 
     def search(off, steps):
-        """From where edges and rims begin it: nearest to the axis of the cylinder, and lowest."""
+        """Of an edge from where it is nearest to the axis of the cylinder."""
         if kind is Straight:
             begin, way = middle + off - 0.5 * size * along, size * along
             start = np.clip(-np.sum(begin[:2] * way[:2], axis=0) / np.sum(way[:2] ** 2, axis=0), 0.0, 1.0)
             curve = type("Line", (Straight,), {"steps": steps})(tuple(begin), tuple(way))
+            found = deepest_of_line(curve, solid, start)
         else:
-            up = np.array(np.broadcast_arrays(*outside(solid, tuple(middle + off), 0.0).normal))
-            lowest = np.sum(up * along, axis=0) * along - up
-            lowest *= 0.5 * size / np.linalg.norm(lowest, axis=0)
-            start, curve = 0.0, Circle(tuple(middle + off), (tuple(lowest), tuple(np.cross(along.T, lowest.T).T)), steps)
-        found = deepest(curve, solid, start)
+            curve = circle_across(along, 0.5 * size, middle + off, steps)
+            found = deepest_of_circle(curve, solid)
         return curve, found.gap, found.share, np.array(np.broadcast_arrays(*found.normal))
 
     off = np.zeros((3, MANY))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from pliant.dynamics.algebra import Scalar, Vec, add, cross, dot, scale, sub
-from pliant.dynamics.curves import Circle, Straight, deepest
+from pliant.dynamics.curves import Circle, Straight, deepest_of_circle, deepest_of_line
 from pliant.dynamics.kinematics import Pose
 from pliant.dynamics.meeting import Touching, apart, chosen, larger
 from pliant.dynamics.solid_pairs import UPRIGHT, outside, place_of, seen_from_second, target_of
@@ -40,7 +40,7 @@ def edge_on_cylinder(pair: ContactPair, box: Pose, cylinder: Pose) -> Touching:
     way, axis = sub(end, begin), cylinder.rotation.out(tuple(solid.axis))  # type: ignore[arg-type]
     across, off = (sub(x, scale(dot(x, axis), axis)) for x in (way, sub(begin, cylinder.position)))
     start = clip(-dot(off, across) / maximum(dot(across, across), PARALLEL * dot(way, way)), 0.0, 1.0)
-    return deepest(Straight(begin, way), target_of(pair, cylinder), start)
+    return deepest_of_line(Straight(begin, way), target_of(pair, cylinder), start)
 
 
 @seen_from_second
@@ -61,7 +61,7 @@ def side_beside_cylinder(pair: ContactPair, first: Pose, second: Pose) -> Touchi
 
 @seen_from_second
 def rim_on_solid(pair: ContactPair, cylinder: Pose, solid: Pose) -> Touching:
-    """From its lowest point on, unless the cylinder stands; where it lies flush with an edge or a rim, a circle behind its rim."""
+    """Where it is deepest, unless the cylinder stands; where it lies flush with an edge or a rim, a circle behind its rim."""
     rim, target, against = pair.ball, target_of(pair, solid), pair.against
     assert isinstance(rim, Rolling) and isinstance(against, (Box, Cylinder))
     middle, axis = _middle_of_end(rim.of, cylinder, rim.side), cylinder.rotation.out(tuple(rim.of.axis))  # type: ignore[arg-type]
@@ -71,8 +71,8 @@ def rim_on_solid(pair: ContactPair, cylinder: Pose, solid: Pose) -> Touching:
     lowest = scale(-rim.of.radius, outward)
     radii = lowest, cross(axis, lowest)
     behind = BEHIND * minimum(rim.of.inner, against.inner)
-    inner = deepest(Circle(sub(middle, scale(rim.side * behind, axis)), radii), target, 0.0)
-    outer = deepest(Circle(middle, radii), target, 0.0)
+    inner = deepest_of_circle(Circle(sub(middle, scale(rim.side * behind, axis)), radii), target)
+    outer = deepest_of_circle(Circle(middle, radii), target)
     inner = Touching(inner.gap + LATER * behind, inner.normal, inner.point, inner.share)
     deeper = chosen(inner.gap < outer.gap, inner, outer)
     return larger(_farther_than(ROLLS * rim.of.radius, target, middle), deeper)
