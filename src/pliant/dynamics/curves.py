@@ -22,7 +22,7 @@ NEARLY = 1e-6  # of the length of a curve: two surfaces that may be as far away
 ALIKE = 1e-11  # of the length of a curve: distances beyond two surfaces that differ by less are the same
 FAR = 1e300
 CROSSED = 1e-30  # slope of their difference: with less of it no step is taken
-ARCS = 24  # of a circle, between which its troughs are found: two in one arc count as one
+ARCS = 48  # of a circle, between which its troughs are found: two in one arc count as one
 
 Trough = tuple[Scalar, Scalar, Scalar]  # a place on a curve near its least, and two that enclose this
 
