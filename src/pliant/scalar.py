@@ -284,6 +284,15 @@ def below(x: Scalar, corner: Scalar) -> Scalar:
     return x < corner if decide is None else decide(corner)
 
 
+def converged(x: Scalar) -> Scalar:
+    """x, to which a search has converged: derivatives do not pass through the search, and what it compared decides nothing.
+
+    A step of Newton's method from here on gives the derivatives of what was searched for.
+    """
+    own = getattr(x, "converged", None)
+    return x if own is None else own()
+
+
 def call_law(function: Callable[..., Scalar], *arguments: Scalar) -> Scalar:
     """function(*arguments) of a law of the user's own; in a run its comparisons are events, as those in formulas are."""
     call = next((x.call_law for x in arguments if hasattr(x, "call_law")), None)

@@ -1,14 +1,19 @@
 """Directional derivatives of programs: against CasADi's own, on both sides of corners, with idle guards."""
 
+import math
+
 import casadi as ca
 import numpy as np
 import pytest
 
 from pliant.codegen.directional import directional
 from pliant.codegen.directional_kernel import DirectionalCall, DirectionalKernel
+from pliant.codegen.graph import Graph
 from pliant.codegen.lanes import LANES
 from pliant.codegen.llvm import compile_function
-from pliant.codegen.program import Program, read_program
+from pliant.codegen.nonsmooth import edges_of
+from pliant.codegen.program import Program, read_program, write_program
+from pliant.scalar import converged, minimum, where
 
 T, Y, P = ca.SX.sym("t"), ca.SX.sym("y", 3), ca.SX.sym("p", 2)
 SMOOTH = {
@@ -116,3 +121,28 @@ def test_a_program_can_be_compiled_after_it_was_differentiated():
     before = compile_function(program, cache=None)(0.0, np.ones(3), np.ones(2))
     directional(program, (0, 1))
     assert np.array_equal(before, compile_function(program, cache=None)(0.0, np.ones(3), np.ones(2)))
+
+
+def test_derivatives_do_not_pass_through_a_search_and_what_it_compared_decides_nothing():
+    """The square root of a, from a start that is chosen, by Newton's method: its last step alone is differentiated."""
+    graph = Graph()
+    t, (a, b, c) = graph.symbol(), (graph.symbol() for _ in range(3))
+
+    def root(settle):
+        x = where(a < 1.0, 0.7, where(a < 4.0, 1.5, 3.0))
+        for _ in range(6):
+            x = minimum(0.5 * (x + a / x), 1e3)
+        x = settle(x)
+        return 0.5 * (x + a / x) + b * c
+
+    inputs = [[t.number], [a.number, b.number, c.number], []]
+    whole, last = (write_program("root", graph, inputs, [graph.node_of(root(f))]) for f in (lambda x: x, converged))
+    assert len(edges_of(whole)[1]) > 6 and not edges_of(last)[1]
+    own, other = (DirectionalKernel.of(program, (), None) for program in (last, whole))
+    assert own.n_decisions == 0 < other.n_decisions
+    for value in (0.3, 1.0, 2.0, 4.0, 7.0):
+        at = np.array([value, 0.5, -2.0]), np.empty(0), np.eye(3), None, np.empty((0, 3))
+        values, slopes = own(0.0, *at)
+        assert values == pytest.approx([math.sqrt(value) - 1.0], rel=1e-15)
+        assert slopes[0] == pytest.approx([0.5 / math.sqrt(value), -2.0, 0.5], rel=1e-13)
+        assert slopes == pytest.approx(other(0.0, *at)[1], rel=1e-13)

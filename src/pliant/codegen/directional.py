@@ -18,6 +18,7 @@ import casadi as ca
 
 from pliant.codegen.guards import idle_guards, vanishing
 from pliant.codegen.nonsmooth import EDGES, JUMP
+from pliant.codegen.operations import CONVERGED
 from pliant.codegen.program import CONSTANT, NONE, PARAMETER, STATE, TIME, Program
 
 _COMPARISONS = frozenset((ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE))
@@ -56,7 +57,7 @@ class _Differentiation:
     linear: Program = field(init=False)
     values: list[int] = field(default_factory=list)  # numbers in `primal` of the source's values
     tangents: list[int | None] = field(default_factory=list)  # numbers in `linear` of their tangents; None: zero
-    deciding: list[int] = field(default_factory=list)  # values of `asking`
+    deciding: dict[int, int] = field(default_factory=dict)  # values of `asking`: the number of each decision
     sides: dict[int, int] = field(default_factory=dict)  # for truth values of `primal`: how they were decided
     places: dict[int, int] = field(default_factory=dict)  # for each coefficient: its index among the outputs of `primal`
 
@@ -67,6 +68,7 @@ class _Differentiation:
         self.asking = Program(n, self.source.n_p)  # the source, plus comparisons that it contains in other forms
         self.asked: list[int] = []  # numbers in `asking` of the source's values
         self.moving = [False] * len(self.source.kind)  # whether a value depends on t or y
+        self.differentiated = self.source.needed(but_searches=True)
         self.idle = idle_guards(self.source)
         self.guards: list[frozenset[int]] = []  # guards of each decision
         self.edges: list[str] = []  # its operation
@@ -87,7 +89,7 @@ class _Differentiation:
         self.linear.n_p = len(self.primal.outputs)
         asked = None
         if self.deciding:
-            self.asking.outputs = self.deciding
+            self.asking.outputs = list(self.deciding)
             asked = pruned(self.asking)
         return DirectionalPrograms(pruned(self.primal), pruned(self.linear), asked, self.active, tuple(self.guards),
                                    tuple(self.edges), zero_coefficients)  # fmt: skip
@@ -123,6 +125,9 @@ class _Differentiation:
         self.asked.append(self.asking.value(kind, *asked))
         result = self.primal.value(kind, *x)
         self.values.append(result)
+        if value not in self.differentiated or kind == CONVERGED:
+            self.tangents.append(None)
+            return
         decided = self._decision(value, kind, asked) if self.moving[value] else None
         if kind in (ca.OP_AND, ca.OP_OR, ca.OP_NOT) and not self.sides.keys().isdisjoint(x):
             self.sides[result] = self.primal.value(kind, *(self.sides.get(each, each) for each in x))
@@ -146,10 +151,10 @@ class _Differentiation:
         else:
             return None
         if truth not in self.deciding:
-            self.deciding.append(truth)
+            self.deciding[truth] = len(self.deciding)
             self.guards.append(self.idle[value])
             self.edges.append(EDGES[kind].name)
-        k = self.deciding.index(truth)
+        k = self.deciding[truth]
         self.guards[k] &= self.idle[value]
         decided = self.primal.value(PARAMETER, self.source.n_p + k)
         if kind in _COMPARISONS:

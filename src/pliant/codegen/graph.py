@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import casadi as ca
 
 from pliant.codegen.numbers import Number
+from pliant.codegen.operations import CONVERGED
 from pliant.codegen.rotations import alike, turned_back
 from pliant.scalar import OF_ONE
 
@@ -471,6 +472,8 @@ class TracedScalar:
         """self < corner, for a corner of a table."""
         decided = None if self.graph.decisions is None else self.graph.decisions.in_table(self, corner)
         return self < corner if decided is None else decided
+
+    converged = _unary(CONVERGED)
 
     def call_law(self, function: Callable[..., Any], arguments: tuple[Scalar, ...]) -> Scalar:
         """The value of a law of the user's own, which has this scalar among its arguments."""

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 
 import casadi as ca
 
-from pliant.codegen.operations import FUSED
+from pliant.codegen.operations import CONVERGED, FUSED
 from pliant.codegen.program import CONSTANT, PARAMETER, Program
 from pliant.codegen.rolled import SHORTEST
 
@@ -27,6 +27,7 @@ MOST_SEPARATE = 32  # up to this number, guards are treated separately; with mor
 _ODD = frozenset((
     ca.OP_NEG, ca.OP_SQ, ca.OP_TWICE, ca.OP_FABS, ca.OP_SQRT, ca.OP_SIGN, ca.OP_FLOOR, ca.OP_CEIL, ca.OP_SIN, ca.OP_TAN, ca.OP_ASIN,
     ca.OP_ATAN, ca.OP_SINH, ca.OP_TANH, ca.OP_ASINH, ca.OP_ATANH, ca.OP_ERF, ca.OP_LOG1P, ca.OP_EXPM1, ca.OP_DIV, ca.OP_COPYSIGN,
+    CONVERGED,
 ))  # fmt: skip
 # Zero if either argument is zero; zero if both are.
 _EITHER = frozenset((ca.OP_MUL, ca.OP_IF_ELSE_ZERO, ca.OP_AND))

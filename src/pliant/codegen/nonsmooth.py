@@ -10,6 +10,8 @@ and the slope changes; at a STEEP edge the slope is infinite. What a run and its
 - at all other edges the equations themselves are examined where a run crosses one: if they jump or are infinitely steep there,
   derivatives are undefined from there on (study/derivatives/edges.py).
 
+What a search compared has no edge: where it ends does not depend on its way there.
+
 An edge of an operation need not be an edge of the equations: both sides may agree, as those of x * |x|.
 """
 
@@ -22,6 +24,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
+from pliant.codegen.operations import CONVERGED
 from pliant.codegen.program import STATE, TIME, Program
 
 JUMP, CORNER, STEEP = "jumps", "has a corner", "is infinitely steep"
@@ -117,7 +120,7 @@ EDGES: dict[int, Edge] = {
 SMOOTH = frozenset((
     ca.OP_ADD, ca.OP_SUB, ca.OP_MUL, ca.OP_DIV, ca.OP_NEG, ca.OP_SQ, ca.OP_TWICE, ca.OP_INV, ca.OP_EXP, ca.OP_LOG, ca.OP_SIN,
     ca.OP_COS, ca.OP_TAN, ca.OP_ATAN, ca.OP_SINH, ca.OP_COSH, ca.OP_TANH, ca.OP_ASINH, ca.OP_ATANH, ca.OP_ERF, ca.OP_LOG1P,
-    ca.OP_EXPM1, ca.OP_AND, ca.OP_OR, ca.OP_NOT, ca.OP_IF_ELSE_ZERO,
+    ca.OP_EXPM1, ca.OP_AND, ca.OP_OR, ca.OP_NOT, ca.OP_IF_ELSE_ZERO, CONVERGED,
 ))  # fmt: skip
 
 
@@ -125,7 +128,7 @@ def edges_of(program: Program) -> tuple[Program, list[Edge]]:
     """(The functions g of all edges that depend on time or state, as a program of the same inputs; the edge of each)."""
     found = deepcopy(program)
     found.outputs = []
-    needed, moving, edges = program.needed(), [False] * len(program.kind), list[Edge]()
+    needed, moving, edges = program.needed(but_searches=True), [False] * len(program.kind), list[Edge]()
     for value, kind in enumerate(program.kind):
         arguments = list(program.arguments(value))
         moving[value] = kind in (TIME, STATE) or any(moving[x] for x in arguments)

@@ -13,6 +13,8 @@ import casadi as ca
 FUSED_ADD, FUSED_SUB, FUSED_FROM = 1001, 1002, 1003
 FUSED = frozenset((FUSED_ADD, FUSED_SUB, FUSED_FROM))
 
+CONVERGED = 1004  # the value itself, to which a search has converged: not differentiated (scalar.converged)
+
 # t: the type, one: a one of this type, a and b: the first and the last argument
 ARITHMETIC = {
     ca.OP_ADD: "fadd {t} {a}, {b}",
@@ -23,6 +25,7 @@ ARITHMETIC = {
     ca.OP_SQ: "fmul {t} {a}, {a}",
     ca.OP_TWICE: "fadd {t} {a}, {a}",
     ca.OP_INV: "fdiv {t} {one}, {a}",
+    CONVERGED: "fdiv {t} {a}, {one}",  # which LLVM leaves out
 }
 
 # fmin and fmax give the other argument when one is nan, as casadi's do.

@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 from pliant.arrays import Floats
-from pliant.codegen.operations import LIBRARY
+from pliant.codegen.operations import CONVERGED, LIBRARY
 from pliant.codegen.program import CONSTANT, PARAMETER, STATE, TIME, Program
 
 Step = tuple[int, Callable[..., Any], tuple[int, ...]]  # a value, its operation, its arguments
@@ -20,7 +20,7 @@ _NAMES = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan
           "atanh": "arctanh", "pow": "power"}  # fmt: skip
 OPERATIONS: dict[int, Callable[..., Any]] = {
     ca.OP_ADD: np.add, ca.OP_SUB: np.subtract, ca.OP_MUL: np.multiply, ca.OP_DIV: np.divide, ca.OP_NEG: np.negative,
-    ca.OP_SQ: np.square, ca.OP_TWICE: lambda a: a + a, ca.OP_INV: np.reciprocal,
+    ca.OP_SQ: np.square, ca.OP_TWICE: lambda a: a + a, ca.OP_INV: np.reciprocal, CONVERGED: lambda a: a,
     ca.OP_SQRT: np.sqrt, ca.OP_FABS: np.abs, ca.OP_FLOOR: np.floor, ca.OP_CEIL: np.ceil, ca.OP_SIGN: np.sign,
     ca.OP_FMIN: np.fmin, ca.OP_FMAX: np.fmax, ca.OP_COPYSIGN: np.copysign,
     ca.OP_LT: lambda a, b: 1.0 * (a < b), ca.OP_LE: lambda a, b: 1.0 * (a <= b), ca.OP_EQ: lambda a, b: 1.0 * (a == b),

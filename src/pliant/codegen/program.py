@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import casadi as ca
 
 from pliant.codegen.numbers import LARGEST_EXPANDED_POWER, Number
-from pliant.codegen.operations import SUPPORTED
+from pliant.codegen.operations import CONVERGED, SUPPORTED
 from pliant.errors import ModelError
 
 # Kinds of leaves. They are negative, so they can never meet one of casadi's operation codes.
@@ -68,14 +68,15 @@ class Program:
                 if argument != NONE:
                     yield argument
 
-    def needed(self) -> set[int]:
-        """The values that outputs depend on, and the outputs."""
+    def needed(self, *, but_searches: bool = False) -> set[int]:
+        """The outputs and the values that they depend on; but_searches: without those that only lead to what was searched for."""
         found, waiting = set[int](), list(self.outputs)
         while waiting:
             value = waiting.pop()
             if value not in found:
                 found.add(value)
-                waiting += self.arguments(value)
+                if not (but_searches and self.kind[value] == CONVERGED):
+                    waiting += self.arguments(value)
         return found
 
     def entries_read(self, kind: int) -> list[int]:

@@ -14,6 +14,7 @@ import casadi as ca
 from pliant.codegen.graph import CONSTANT, FOREIGN, NONE, SYMBOL, Graph, Scalar, TracedScalar
 from pliant.codegen.nonsmooth import CORNER, EDGES, JUMP
 from pliant.codegen.numbers import Number
+from pliant.codegen.operations import CONVERGED
 
 __all__ = ["Scalar", "TracedScalar", "Tracer"]
 
@@ -137,6 +138,8 @@ class Tracer(Graph):
         kind, a, b = self.kind[node], self.a[node], self.b[node]
         if kind == CONSTANT:
             self._make_constant(node)
+        elif kind == CONVERGED:
+            self._sx[node] = self._sx[a]  # CasADi derives through the search
         elif b == NONE:
             self._pair(node, ca.SX.unary(kind, self._sx[a]), self._nodes[node])
         else:

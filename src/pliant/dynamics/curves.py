@@ -14,7 +14,7 @@ from typing import Protocol
 
 from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, dot, scale, sub, total
 from pliant.dynamics.meeting import Touching, apart, either
-from pliant.dynamics.targets import CROWN, FLAT, LEVEL, NEAR, Beyond, SolidTarget
+from pliant.dynamics.targets import CROWN, FLAT, LEVEL, NEAR, Beyond, Enclosed, SolidTarget, searched
 from pliant.scalar import absolute, clip, cos, maximum, minimum, sin, sqrt, where
 
 STEPS_ON_EDGE = 2  # of Newton's method, to where two surfaces are as far away
@@ -23,8 +23,6 @@ ALIKE = 1e-11  # of the length of a curve: distances beyond two surfaces that di
 FAR = 1e300
 CROSSED = 1e-30  # slope of their difference: with less of it no step is taken
 ARCS = 48  # of a circle, between which its troughs are found: two in one arc count as one
-
-Trough = tuple[Scalar, Scalar, Scalar]  # a place on a curve near its least, and two that enclose this
 
 
 class Curve(Protocol):
@@ -131,7 +129,7 @@ class _Search:
             for one in found
         ]
 
-    def touching(self, trough: Trough) -> Touching:
+    def touching(self, trough: Enclosed) -> Touching:
         least, crosses, weights = self.on_edge(*trough)
         found = self.beyond(least)
         weights = [where(crosses, own, one) for own, one in zip(weights, _farthest(found), strict=True)]
@@ -141,22 +139,21 @@ class _Search:
         share, normal = apart(mean)
         return Touching(_mean(weights, [one.excess for one in found]), normal, self.curve.at(least)[0], share)
 
-    def troughs(self) -> tuple[Trough, Trough]:
+    def troughs(self) -> list[Enclosed]:
         """The two deepest of a closed curve: in arcs at whose ends it falls and rises, by the tangents there."""
         begin, arc = self.curve.ends[0], 1.0 / ARCS
         marks = [self._mark(begin + k * arc) for k in range(ARCS)]
-        least, next_least, first, second = FAR, FAR, ZERO, ZERO
+        least, next_least, first, second = FAR, FAR, (begin, begin), (begin, begin)  # a place in an arc, where the arc begins
         for k, ((excess, falls), (other, rises)) in enumerate(zip(marks, [*marks[1:], marks[0]], strict=True)):
-            low = begin + k * arc
-            way = clip((other - excess - rises * arc) / minimum(falls - rises, -CROSSED), 0.0, arc)
-            depth = where(falls < 0.0, where(rises >= 0.0, excess + falls * way, FAR), FAR)
-            found = (low + way, low, low + arc)
+            meet = maximum((other - excess - rises * arc) / minimum(falls - rises, -CROSSED), 0.0)
+            depth = where(falls < 0.0, where(rises >= 0.0, excess + falls * meet, FAR), FAR)
+            found = begin + k * arc + meet, begin + k * arc
             second = either(depth < least, first, either(depth < next_least, found, second))
             next_least = minimum(next_least, maximum(depth, least))
             first, least = either(depth < least, found, first), minimum(depth, least)
-        return first, second
+        return [(x, low, low + arc) for x, low in (first, second)]
 
-    def descend(self, start: Scalar) -> Trough:
+    def descend(self, start: Scalar) -> Enclosed:
         """Of a curve with two ends and one trough."""
         begin, end = self.curve.ends
         trough = self.narrowed((start, begin, end))
@@ -164,17 +161,15 @@ class _Search:
         x, low, high = (where(rises, begin, where(falls, end, one)) for one in trough)
         return x, low, high
 
-    def narrowed(self, trough: Trough) -> Trough:
-        for _ in range(self.curve.steps):
-            trough = self._step(*trough)
-        return trough
+    def narrowed(self, trough: Enclosed) -> Enclosed:
+        return searched(self._step, trough, self.curve.steps)
 
     def _mark(self, x: Scalar) -> tuple[Scalar, Scalar]:
         """(How far a place is beyond the farthest surface, the slope of this)."""
         found = self.beyond(x)
         return _most(found), _mean(_farthest(found), [one.slope for one in found])
 
-    def _step(self, x: Scalar, low: Scalar, high: Scalar) -> Trough:
+    def _step(self, x: Scalar, low: Scalar, high: Scalar) -> Enclosed:
         """Newton's method on the farthest surface, but not beyond where another one becomes the farthest."""
         found = self.beyond(x)
         weights = _farthest(found)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar, cast
 
 from pliant.dynamics.algebra import Scalar, Vec, dot, is_zero, scale
 from pliant.scalar import maximum, sqrt, where
+
+Scalars = TypeVar("Scalars", bound=tuple[Scalar, ...])
 
 COINCIDENT = 1e-100  # m between centres: below this distance two spheres have no normal and exert no force
 
@@ -32,10 +35,9 @@ def apart(between: Vec) -> tuple[Scalar, Vec]:
     return distance, scale(1.0 / distance, between)
 
 
-def either(first: Scalar, a: Vec, b: Vec) -> Vec:
+def either(first: Scalar, a: Scalars, b: Scalars) -> Scalars:
     """a where the condition holds, b elsewhere."""
-    x, y, z = (s if is_zero(s) and is_zero(t) else where(first, s, t) for s, t in zip(a, b, strict=True))
-    return (x, y, z)
+    return cast(Scalars, tuple(s if is_zero(s) and is_zero(t) else where(first, s, t) for s, t in zip(a, b, strict=True)))
 
 
 def largest(found: Sequence[Touching]) -> Touching:

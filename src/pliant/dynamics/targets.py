@@ -9,7 +9,7 @@ from typing import ClassVar, Protocol
 from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, dot, scale, sub, total
 from pliant.dynamics.meeting import COINCIDENT, apart
 from pliant.model.solids import Box, Cylinder
-from pliant.scalar import absolute, clip, maximum, minimum, sqrt, where
+from pliant.scalar import absolute, clip, converged, maximum, minimum, sqrt, where
 
 STEPS = 6  # of Newton's method; of 4,500 random beams three reach round-off in five, and the rest sooner
 STEPS_TO_SOLID = 8  # where curvatures jump; of 7,500 straight lines beside a cylinder one in 4,000 needs more than six
@@ -18,6 +18,8 @@ NEAR = 1e-8  # of the length of a line: steps as short as this are taken as they
 # nearest place; with a crown, as rollers have one, the place moves from the middle to the ends as the line tilts by 4 CROWN.
 CROWN = 1e-6
 CELLS = 8  # of a straight line, whose ends are tried first
+
+Enclosed = tuple[Scalar, Scalar, Scalar]  # a place, and two between which the least is
 
 FLAT = 1e-30  # curvature of a straight line: no step of Newton's method is taken
 LEVEL = 1e-13  # slope of a straight line that lies as far away all along: its station stays
@@ -132,7 +134,7 @@ class DistanceOfBox(SolidTarget):
         e, found = sub(r, self.middle), []
         for axis, half in zip(self.axes, self.halves, strict=True):
             x = dot(axis, e)
-            sign = where(x < 0.0, -1.0, 1.0)
+            sign = 1.0 - 2.0 * (x < 0.0)
             found.append(Beyond(absolute(x) - half, sign * dot(axis, r1), sign * dot(axis, r2), scale(sign, axis)))
         return found
 
@@ -153,7 +155,7 @@ class DistanceOfCylinder(SolidTarget):
         across = sub(r1, scale(along, self.axis))
         out = dot(radial, across)
         turns = (dot(across, across) - out * out) / maximum(distance, COINCIDENT)
-        sign = where(height < 0.0, -1.0, 1.0)
+        sign = 1.0 - 2.0 * (height < 0.0)
         return [
             Beyond(distance - self.radius, out, turns + dot(radial, r2), radial),
             Beyond(absolute(height) - self.half, sign * along, sign * bend, scale(sign, self.axis)),
@@ -200,16 +202,25 @@ def nearest_share(target: Target, begin: Vec, way: Vec) -> tuple[Scalar, Scalar]
         place = add(begin, scale(k / CELLS, way))
         value = target.value(place) + target.lever(place) * crown * (2.0 * k / CELLS - 1.0) ** 2
         share, least = (where(value < least, k / CELLS, share), minimum(value, least)) if least is not None else (0.0, value)
-    low, high = maximum(share - 1.0 / CELLS, 0.0), minimum(share + 1.0 / CELLS, 1.0)
-    for _ in range(target.steps):
+
+    def step(share: Scalar, low: Scalar, high: Scalar) -> Enclosed:
         place = add(begin, scale(share, way))
         (slope, bend), lever = target.slopes(place, way, ZERO), target.lever(place) * crown
-        share, low, high = stepped(share, low, high, slope + lever * 4.0 * (2.0 * share - 1.0), bend + lever * 8.0, NEAR)
-    share = clip(share, 0.0, 1.0)
+        return stepped(share, low, high, slope + lever * 4.0 * (2.0 * share - 1.0), bend + lever * 8.0, NEAR)
+
+    enclosed = share, maximum(share - 1.0 / CELLS, 0.0), minimum(share + 1.0 / CELLS, 1.0)
+    share = clip(searched(step, enclosed, target.steps)[0], 0.0, 1.0)
     return share, crown * (2.0 * share - 1.0) ** 2
 
 
-def stepped(s: Scalar, low: Scalar, high: Scalar, slope: Scalar, curvature: Scalar, near: Scalar) -> tuple[Scalar, Scalar, Scalar]:
+def searched(step: Callable[[Scalar, Scalar, Scalar], Enclosed], start: Enclosed, steps: int) -> Enclosed:
+    """After so many steps, which converge quadratically: derivatives take only the last one."""
+    for _ in range(steps - 1):
+        start = step(*start)
+    return step(*map(converged, start))
+
+
+def stepped(s: Scalar, low: Scalar, high: Scalar, slope: Scalar, curvature: Scalar, near: Scalar) -> Enclosed:
     """A step of Newton's method towards the least, between stations that enclose it; by bisection if it would leave them.
 
     near: how far it may leave them, because round-off decides the signs of small slopes.
