@@ -53,8 +53,11 @@ def separation(a, b, between):
 
 def placed(a, b, random, depth):
     """Where the first box overlaps the second one, at the origin, by this depth, in a random direction."""
-    way = random.normal(size=(3, POSES))
-    way /= np.linalg.norm(way, axis=0)
+    return placed_along(a, b, random.normal(size=(3, POSES)), depth)
+
+
+def placed_along(a, b, way, depth):
+    way = way / np.linalg.norm(way, axis=0)
     low, high = np.zeros(POSES), np.ones(POSES)
     for _ in range(50):
         middle = 0.5 * (low + high)
@@ -100,3 +103,17 @@ def test_forces_have_no_jumps():
         )
         assert np.all(np.abs(after - before) <= farthest)
         assert np.count_nonzero(before > 0.0) > POSES
+
+
+@pytest.mark.parametrize("along", range(3))
+@pytest.mark.parametrize("across", range(3))
+def test_forces_have_no_jumps_where_the_middles_pass_each_other(along, across):
+    """At right angles to both edges of a crossing: which of two opposite edges is the nearer one changes there."""
+    random = np.random.default_rng([5, along, across])
+    a, b = turns(random, 1.0), turns(random, 1.0)
+    normal = np.cross(a[:, along], b[:, across], axis=0)
+    normal /= np.linalg.norm(normal, axis=0)
+    way = random.normal(size=(3, POSES))
+    between = placed_along(a, b, way - (way * normal).sum(axis=0) * normal, 1e-3)
+    before, after = (np.maximum(-gaps(a, b, between + step * normal), 0.0) for step in (-1e-6, 1e-6))
+    assert np.abs(after - before).max() <= 2e-6

@@ -9,7 +9,7 @@ one is positive where corners touch instead.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pliant.dynamics.algebra import Scalar, Vec, add, cross, dot, scale, sub
 from pliant.dynamics.kinematics import Pose
@@ -42,12 +42,10 @@ class Solid:
         axes = (out((1.0, 0.0, 0.0)), out((0.0, 1.0, 0.0)), out((0.0, 0.0, 1.0)))
         return cls(pose.position, axes, tuple(0.5 * side for side in box.size))
 
-    def edge(self, along: int, outward: Vec, odd: bool) -> Edge:
-        """Of two opposite edges of this direction, the farther one in a direction at right angles to it."""
+    def edge(self, along: int, odd: bool, side: Scalar) -> Edge:
+        """Of two opposite edges of this direction, that on one side, 1 or -1."""
         j, k = self.axes[(along + 1) % 3], self.axes[(along + 2) % 3]
-        other = -1.0 if odd else 1.0
-        side = _sign(dot(outward, add(j, scale(other, k))) + TIE)
-        faces = scale(side, j), scale(other * side, k)
+        faces = scale(side, j), scale(-side if odd else side, k)
         reach = [scale(self.halves[(along + n) % 3], face) for n, face in zip((1, 2), faces, strict=True)]
         return Edge(add(self.middle, add(*reach)), self.axes[along], self.halves[along], faces)
 
@@ -89,20 +87,28 @@ def corner_on_box(pair: ContactPair, first: Pose, second: Pose) -> Touching:
 
 
 def edge_across_edge(pair: ContactPair, first: Pose, second: Pose) -> Touching:
-    """The signed distance of two lines, if each edge crosses the plane between the two faces of the other, and enters its box."""
+    """Of the deeper one of two opposite edges of the first box, unless they pass deeper than both boxes' middles do on a face."""
     part, against = pair.ball, pair.against
     assert isinstance(part, Crossing) and isinstance(against, Box)
     one, other = Solid.of(part.of, first), Solid.of(against, second)
     turned = cross(one.axes[part.along], other.axes[part.across])
     sine2 = maximum(dot(turned, turned), PARALLEL)
-    normal = scale(1.0 / sqrt(sine2), turned)
-    normal = scale(_sign(dot(normal, sub(one.middle, other.middle)) + TIE * one.halves[0]), normal)
-    own, its = one.edge(part.along, scale(-1.0, normal), part.odd), other.edge(part.across, normal, part.other_odd)
-    return largest([
-        _between_lines(own, its, normal, sine2),
-        *_beside(own, other), *(x.reversed for x in _beside(its, one)),
-        _short_of(own, its), _short_of(its, own).reversed,
-    ])  # fmt: skip
+    turned = scale(1.0 / sqrt(sine2), turned)
+    # the normal points inwards between the faces of the one edge, and outwards between those of the other one
+    inwards = _sign(TIE - dot(turned, add(*one.edge(part.along, part.odd, 1.0).faces)))
+    outwards = _sign(dot(turned, add(*other.edge(part.across, part.other_odd, 1.0).faces)) + TIE)
+    alike, found = inwards * outwards, []
+    beside = [largest(_beside(other.edge(part.across, part.other_odd, side), one)).reversed for side in (1.0, -1.0)]
+    for side in (1.0, -1.0):
+        normal = scale(side * inwards, turned)
+        own, its = one.edge(part.along, part.odd, side), other.edge(part.across, part.other_odd, side * alike)
+        lines = _between_lines(own, its, normal, sine2)
+        found.append(largest([
+            lines, replace(lines.reversed, gap=-lines.gap - part.of.inner - against.inner),
+            largest(_beside(own, other)), chosen(side * alike > 0.0, *beside),
+            _short_of(own, its), _short_of(its, own).reversed,
+        ]))  # fmt: skip
+    return chosen(found[0].gap < found[1].gap, *found)
 
 
 def _between_lines(one: Edge, other: Edge, normal: Vec, sine2: Scalar) -> Touching:
@@ -137,4 +143,4 @@ def _short_of(edge: Edge, other: Edge) -> Touching:
 
 
 def _sign(x: Scalar) -> Scalar:
-    return where(x < 0.0, -1.0, 1.0)
+    return 1.0 - 2.0 * (x < 0.0)
