@@ -119,3 +119,30 @@ def test_a_search_has_converged(kind, made):
     assert shallow.sum() > 0.5 * MANY and np.count_nonzero(shallow & (share < 0.99)) > 0.1 * MANY
     np.testing.assert_allclose(gap[shallow], final[shallow], atol=1e-9)
     np.testing.assert_allclose(normal[:, shallow], out[:, shallow], atol=1e-6)
+
+
+def test_of_three_surfaces_as_far_away_the_two_count_that_a_circle_crosses():
+    """Beside a corner of a box: the gap changes as its normal and its share say."""
+    random = np.random.default_rng(7)
+    solid, along, middle = box(random), directions(random), random.normal(0.0, 0.6, (3, MANY))
+
+    def found_at(off):
+        found = deepest_of_circle(circle_across(along, 0.3, middle + off), solid)
+        return found, np.array(np.broadcast_arrays(*found.normal))
+
+    for _ in range(6):  # near to where they touch
+        found, normal = found_at(0.0)
+        middle = middle - 0.9 * (found.gap + 1e-4) * normal
+    at_edge, _ = found_at(0.0)
+    surfaces = solid.surfaces(at_edge.point)
+    excess = np.array([one.excess for one in surfaces])
+    outward = np.array([np.broadcast_arrays(*one.outward, np.empty(MANY))[:3] for one in surfaces])
+    third = np.take_along_axis(outward, np.argmin(excess, axis=0)[None, None], 0)[0]
+    short = random.uniform(0.1, 1.0, MANY) * 3e-7  # of the corner
+    middle = middle + (np.max(excess, axis=0) - np.min(excess, axis=0) - short) * third
+    found, normal = found_at(0.0)
+    beside = (at_edge.share < 0.99) & (np.abs(found.gap) < SHALLOW)
+    assert beside.sum() > 500
+    for way in random.normal(size=(4, 3, 1)):
+        change = (found_at(1e-9 * way)[0].gap - found_at(-1e-9 * way)[0].gap) / 2e-9
+        assert np.mean(np.abs(change - found.share * np.sum(normal * way, axis=0))[beside] > 1e-4) < 5e-3

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Protocol
 
 from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, dot, scale, sub, total
@@ -197,7 +198,7 @@ class _Search:
     def on_edge(self, least: Scalar, low: Scalar, high: Scalar) -> tuple[Scalar, Scalar, list[Scalar]]:
         """(The least, whether two surfaces are as far away there, one falling and one rising, how much each counts)."""
         x, found = least, self.beyond(least)
-        falling, rising = _steepest(found, -1.0, NEARLY * self.curve.length), _steepest(found, 1.0, NEARLY * self.curve.length)
+        falling, rising = _crossing(found, NEARLY * self.curve.length)
         change = [b - a for a, b in zip(falling, rising, strict=True)]
         for _ in range(STEPS_ON_EDGE):
             off, slope = (_mean(change, [getattr(one, name) for one in found]) for name in ("excess", "slope"))
@@ -229,16 +230,23 @@ def _farthest(found: Sequence[Beyond]) -> list[Scalar]:
     return weights
 
 
-def _steepest(found: Sequence[Beyond], way: float, near: Scalar) -> list[Scalar]:
-    """1 for the surface whose distance grows fastest, this way, of those that are nearly the farthest ones."""
-    least = _most(found) - near
-    steepest, weights = where(found[0].excess >= least, way * found[0].slope, -FAR), [1.0]
-    for one in found[1:]:
-        slope = where(one.excess >= least, way * one.slope, -FAR)
-        steeper = slope > steepest
-        weights = [*(where(steeper, 0.0, weight) for weight in weights), where(steeper, 1.0, 0.0)]
-        steepest = maximum(slope, steepest)
-    return weights
+def _crossing(found: Sequence[Beyond], near: Scalar) -> tuple[list[Scalar], list[Scalar]]:
+    """1 for the surface whose distance falls, and the one whose distance rises, where both are as far away: those farthest there.
+
+    By tangents, of surfaces that are nearly the farthest ones; all 0 if none cross.
+    """
+    least, highest = _most(found) - near, -FAR
+    falling, rising = [0.0 for _ in found], [0.0 for _ in found]
+    for i, j in permutations(range(len(found)), 2):
+        one, other = found[i], found[j]
+        meet = (one.excess * other.slope - other.excess * one.slope) / maximum(other.slope - one.slope, CROSSED)
+        opposed = minimum(-one.slope, other.slope) > 0.0
+        distance = where(opposed, where(minimum(one.excess, other.excess) >= least, meet, -FAR), -FAR)
+        higher = distance > highest
+        falling = [where(higher, float(k == i), weight) for k, weight in enumerate(falling)]
+        rising = [where(higher, float(k == j), weight) for k, weight in enumerate(rising)]
+        highest = maximum(distance, highest)
+    return falling, rising
 
 
 def _mean(weights: Sequence[Scalar], values: Sequence[Scalar]) -> Scalar:
