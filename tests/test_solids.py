@@ -386,8 +386,8 @@ def test_long_cylinders_that_cross_meet_as_capsules_do():
         return found.contacts[0].peak_force, found.contacts[0].begin, found["v"][-1]
 
     ends = peak(lambda at: pl.Capsule(at.moved((-0.2, 0.0, 0.0)), 0.4, 0.02), 1e8)
-    flat = peak(lambda at: pl.Cylinder(at, 0.02, 0.4, axis="x"), 5e7)  # each presses with its own side
-    assert 2.0 * flat[0] == pytest.approx(ends[0], rel=1e-5) and flat[1] == pytest.approx(ends[1], abs=1e-8)
+    flat = peak(lambda at: pl.Cylinder(at, 0.02, 0.4, axis="x"), 1e8)
+    assert flat[0] == pytest.approx(ends[0], rel=1e-5) and flat[1] == pytest.approx(ends[1], abs=1e-8)
     np.testing.assert_allclose(flat[2], ends[2], atol=1e-5)
 
 

@@ -77,3 +77,13 @@ def test_a_short_cylinder_across_an_equal_one_is_deep_in_it_before_its_ends_are(
         poses = Pose((0.2 - depth, 0.0, 0.0), NO_TURN), Pose((0.0, 0.0, 0.0), NO_TURN)
         found = [touching(pair, *(poses[::-1] if swapped else poses)).gap for pair, swapped in pairs]
         assert min(found) == pytest.approx(-depth, rel=1e-6)
+
+
+def test_cans_that_cross_near_an_end_hold_each_other_however_deep_they_are_pressed():
+    """A place of a side at a little way from the end is deep in the other one before the rim is."""
+    pairs = pairs_of((CAN, "y"), (CAN, "x"))
+    for way in (3e-3, 1e-2, 2e-2, 3e-2):
+        for depth in (way**2 / 0.12 * share for share in (0.5, 0.9, 1.0, 1.1, 2.0)):  # at 1.0 the rim begins to touch
+            poses = Pose((0.0, 0.05 - way, 0.12 - depth), NO_TURN), Pose((0.0, 0.0, 0.0), NO_TURN)
+            found = [touching(pair, *(poses[::-1] if swapped else poses)).gap for pair, swapped in pairs]
+            assert -depth * (1.0 + 1e-9) <= min(found) < -0.55 * depth

@@ -7,13 +7,14 @@ fast as the middles move, so the force has a potential also where one part takes
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from pliant.dynamics.algebra import Scalar, Vec, add, cross, dot, scale, sub
 from pliant.dynamics.curves import Circle, Straight, deepest_of_circle, deepest_of_line
 from pliant.dynamics.kinematics import Pose
 from pliant.dynamics.meeting import Touching, apart, chosen, larger
 from pliant.dynamics.solid_pairs import UPRIGHT, outside, place_of, seen_from_second, target_of
-from pliant.dynamics.targets import SolidTarget, nearest_share
+from pliant.dynamics.targets import DistanceOfCylinder, SolidTarget, solid_target
 from pliant.model.contact import ContactPair
 from pliant.model.solids import FEET, Box, BoxEdge, Cylinder, Foot, Lying, Rolling
 from pliant.scalar import clip, maximum, minimum
@@ -21,9 +22,7 @@ from pliant.scalar import clip, maximum, minimum
 # Of a radius, how near to the other solid the middle of an end is: up to STANDS a cylinder stands on feet, points of its rim; from
 # ROLLS on it rolls on the lowest point, which jumps where it stands.
 ROLLS, STANDS = 0.03, 0.06
-# Of a radius: nearer than this to the middle of an end, the rim counts and not the side, which as that of a capsule is round there.
-# Between both, sides that cross touch by no more than this too late.
-BESIDE = 1.0 + 1e-5
+BESIDE = 0.5  # of a radius: with the middle of an end nearer than this to the other solid, the side does not count
 PARALLEL = 1e-15  # squared sine of an angle: an edge at a smaller one begins in its own begin
 INSIDE = 0.02  # of half the least thickness of the other solid: how far inside its rim a cylinder stands, on an equal one as well
 # Of the half thickness of the thinner one: how far behind its rim a cylinder that lies flush with an edge or a rim touches. Of this
@@ -33,30 +32,46 @@ BEHIND, LATER = 0.05, 1e-3
 
 @seen_from_second
 def edge_on_cylinder(pair: ContactPair, box: Pose, cylinder: Pose) -> Touching:
-    """From the place that is nearest to the cylinder's axis on."""
-    edge, solid = pair.ball, pair.against
-    assert isinstance(edge, BoxEdge) and isinstance(solid, Cylinder)
+    edge = pair.ball
+    assert isinstance(edge, BoxEdge)
     begin, end = (place_of(corner, box) for corner in edge.ends)
-    way, axis = sub(end, begin), cylinder.rotation.out(tuple(solid.axis))  # type: ignore[arg-type]
-    across, off = (sub(x, scale(dot(x, axis), axis)) for x in (way, sub(begin, cylinder.position)))
-    start = clip(-dot(off, across) / maximum(dot(across, across), PARALLEL * dot(way, way)), 0.0, 1.0)
-    return deepest_of_line(Straight(begin, way), target_of(pair, cylinder), start)
+    target = target_of(pair, cylinder)
+    assert isinstance(target, DistanceOfCylinder)
+    return _deepest_of_line(begin, end, target)
 
 
 @seen_from_second
-def side_beside_cylinder(pair: ContactPair, first: Pose, second: Pose) -> Touching:
-    """Between both ends, whose middles are farther away than a radius; of a cylinder beside another one, the rims count."""
-    lying, target = pair.ball, target_of(pair, second)
-    assert isinstance(lying, Lying)
-    radius = lying.of.radius
-    begin, end = (_middle_of_end(lying.of, first, side) for side in (-1, 1))
-    way = sub(end, begin)
-    share, thinner = nearest_share(target, begin, way)
-    found = outside(target, add(begin, scale(share, way)), radius)
-    nearest = Touching(found.gap + thinner, found.normal, found.point)
+def sides_that_cross(pair: ContactPair, first: Pose, second: Pose) -> Touching:
+    """Where the axis of each lies in the other one, thickened by its radius: both axes then pass each other between all four ends.
+
+    Near an end this depth goes as the way to the end does, while the rim there becomes as deep. Of cylinders that stand on each
+    other an end's middle is so near that feet and rims alone count.
+    """
+    lying, against = pair.ball, pair.against
+    assert isinstance(lying, Lying) and isinstance(against, Cylinder)
+    pieces = (lying.of, first), (against, second)
+    (begin, end), (its_begin, its_end) = ([_middle_of_end(one, pose, side) for side in (-1, 1)] for one, pose in pieces)
+    of_first, of_second = (solid_target(one, pose.position, pose.rotation.out) for one, pose in pieces)
+    assert isinstance(of_first, DistanceOfCylinder) and isinstance(of_second, DistanceOfCylinder)
+    own, its = lying.of.radius, against.radius
+    found = _deepest_of_line(begin, end, replace(of_second, radius=own + its))
+    other = _deepest_of_line(its_begin, its_end, replace(of_first, radius=own + its)).reversed
+    found = replace(found, point=sub(found.point, scale(own, found.normal)))
+    other = replace(other, point=add(other.point, scale(its + other.gap, other.normal)))
+    deepest = larger(found, other)
     for place in (begin, end):
-        nearest = larger(_farther_than(BESIDE * radius, target, place), nearest)
-    return nearest
+        deepest = larger(_farther_than(BESIDE * own, of_second, place), deepest)
+    for place in (its_begin, its_end):
+        deepest = larger(_farther_than(BESIDE * its, of_first, place).reversed, deepest)
+    return deepest
+
+
+def _deepest_of_line(begin: Vec, end: Vec, target: DistanceOfCylinder) -> Touching:
+    """From the place that is nearest to the cylinder's axis on."""
+    way, axis = sub(end, begin), target.axis
+    across, off = (sub(x, scale(dot(x, axis), axis)) for x in (way, sub(begin, target.middle)))
+    start = clip(-dot(off, across) / maximum(dot(across, across), PARALLEL * dot(way, way)), 0.0, 1.0)
+    return deepest_of_line(Straight(begin, way), target, start)
 
 
 @seen_from_second

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from pliant.dynamics.algebra import Vec, add, dot, scale, sub
 from pliant.dynamics.boxes import corner_on_box, edge_across_edge
-from pliant.dynamics.cylinder_pairs import edge_on_cylinder, foot_on_solid, rim_on_solid, side_beside_cylinder
+from pliant.dynamics.cylinder_pairs import edge_on_cylinder, foot_on_solid, rim_on_solid, sides_that_cross
 from pliant.dynamics.kinematics import Pose
 from pliant.dynamics.meeting import Touching, apart
 from pliant.dynamics.solid_pairs import (
@@ -116,7 +116,7 @@ PAIRS: dict[tuple[type, type], PairFunction] = {
     (Sphere, Cylinder): ball_on_solid,
     (End, Cylinder): ball_on_solid,
     (Side, Cylinder): side_on_cylinder,
-    (Lying, Cylinder): side_beside_cylinder,
+    (Lying, Cylinder): sides_that_cross,
     **{(Rolling, solid): rim_on_solid for solid in (Box, Cylinder)},
     **{(Foot, solid): foot_on_solid for solid in (Box, Cylinder)},
     # the station that is nearest is found in `along.py`; there a beam is a ball

@@ -343,8 +343,9 @@ def _parts(shape: Box | Cylinder | Hull | Capsule, against: Any) -> list[Any]:
     """Which parts of a shape touch this one; a capsule touches the edges of a box, which in a plane are its corners."""
     if isinstance(shape, Box) and not shape.flat and isinstance(against, (Capsule, Cylinder)):
         return shape.edges()
-    if isinstance(shape, Cylinder) and isinstance(against, (Box, Cylinder)):
-        return list(shape.on_solid(against))
+    if isinstance(shape, Cylinder) and isinstance(against, (Box, Cylinder)):  # what is one of both belongs to the first
+        both = isinstance(against, Cylinder) and shape.at.body < against.at.body
+        return [*([Lying(shape)] if both else []), *shape.on_solid()]
     if isinstance(shape, Capsule) and isinstance(against, Cylinder):
         return [Side(shape), *shape.parts()]
     if type(shape) is type(against) and shape.at.body < against.at.body:  # what is one of both belongs to the first

@@ -115,11 +115,10 @@ class Cylinder:
         """Of each rim the lowest point, and the highest, on which the cylinder stands as well."""
         return [Rim(self, side, far) for side in (-1, 1) for far in (False, True)]
 
-    def on_solid(self, other: Box | Cylinder) -> list[Lying | Rolling | Foot]:
-        """What of it touches this one: where its side lies on a box, edges of the box touch it."""
+    def on_solid(self) -> list[Rolling | Foot]:
+        """What of it touches boxes and cylinders: where its side lies on a box, edges of the box touch it."""
         rims = [Rolling(self, side) for side in (-1, 1)]
-        feet = [Foot(self, side, number) for side in (-1, 1) for number in range(FEET)]
-        return [*([Lying(self)] if isinstance(other, Cylinder) else []), *rims, *feet]
+        return [*rims, *(Foot(self, side, number) for side in (-1, 1) for number in range(FEET))]
 
     @property
     def bounding(self) -> float:
@@ -244,7 +243,7 @@ class Rim:
 
 @dataclass(frozen=True)
 class Lying:
-    """The side of a cylinder, between its ends, where that of another one crosses it."""
+    """The sides of two cylinders where they cross, between the ends of both."""
 
     name: ClassVar[str] = "side"
     radius: ClassVar[float] = 0.0
