@@ -74,7 +74,7 @@ SHAPES = {
         0.5 * ROD + 0.01, overlap.capsule(ROD, 0.01), 0.5 * ROD,
     ),
     "beam": Made(
-        lambda body: pl.Along(body, 0.01, touches=2),
+        lambda body: pl.Along(body, 0.01, touches=3),
         pl.Beam(length=ROD, theory="euler-bernoulli", section=pl.Section.round(0.01), material=pl.ALUMINIUM,
                 modes=[pl.Modes("ff", 2)], damping=pl.KelvinVoigt(1e7)),
         0.5 * ROD + 0.01, None, 0.5 * ROD,
