@@ -117,3 +117,17 @@ def test_forces_have_no_jumps_where_the_middles_pass_each_other(along, across):
     between = placed_along(a, b, way - (way * normal).sum(axis=0) * normal, 1e-3)
     before, after = (np.maximum(-gaps(a, b, between + step * normal), 0.0) for step in (-1e-6, 1e-6))
     assert np.abs(after - before).max() <= 2e-6
+
+
+def test_round_off_does_not_move_the_points_at_which_a_box_lies_flat_on_another():
+    """Tilted by 1e-16, edges cross where they crossed before, and press there, not at an end of an edge."""
+    random = np.random.default_rng(5)
+    a, b = (np.eye(3)[:, :, None] + 1e-16 * random.normal(size=(3, 3, POSES)) for _ in range(2))
+    lying = np.array([0.06, 0.05, 0.5 * (SIZES[0][2] + SIZES[1][2]) - 1e-8])[:, None] + 1e-16 * random.normal(size=(3, POSES))
+    poses = {True: Pose(tuple(lying), Rotation(None, 0.0, tuple(map(tuple, a)))),
+             False: Pose((0.0, 0.0, 0.0), Rotation(None, 0.0, tuple(map(tuple, b))))}  # fmt: skip
+    found = [touching(pair, poses[first], poses[not first]) for first, pair in pairs()]
+    pressed = [one for one in found if np.mean(one.gap) < -5e-9]
+    assert len(pressed) >= 4
+    for one in pressed:
+        assert np.ptp(np.broadcast_arrays(*one.point), axis=1).max() < 1e-9

@@ -26,6 +26,9 @@ TIE = 1e-6  # rad: symmetric poses do not let round-off decide which of two edge
 MARGIN = 0.02  # of half of the least thickness of a box
 LEANING = math.cos(0.03), math.cos(0.01)  # of an edge from the corner with the direction behind a face: no margin below, then all
 SPARED = 1e-6  # of the size of a box: edges cross if their ends are farther than this from the crossing
+# Of the size of a box: an edge that lies flat on a face is as far from the box as from the edge that it crosses. Round-off must not
+# decide between the two, whose points lie far apart: the crossing counts unless another distance is larger by this much.
+FLAT = 1e-12
 
 
 @dataclass(frozen=True)
@@ -103,11 +106,12 @@ def edge_across_edge(pair: ContactPair, first: Pose, second: Pose) -> Touching:
         normal = scale(side * inwards, turned)
         own, its = one.edge(part.along, part.odd, side), other.edge(part.across, part.other_odd, side * alike)
         lines = _between_lines(own, its, normal, sine2)
-        found.append(largest([
-            lines, replace(lines.reversed, gap=-lines.gap - part.of.inner - against.inner),
+        fading = largest([
+            replace(lines.reversed, gap=-lines.gap - part.of.inner - against.inner),
             largest(_beside(own, other)), chosen(side * alike > 0.0, *beside),
             _short_of(own, its), _short_of(its, own).reversed,
-        ]))  # fmt: skip
+        ])  # fmt: skip
+        found.append(chosen(fading.gap > lines.gap + FLAT * (own.half + its.half), fading, lines))
     return chosen(found[0].gap < found[1].gap, *found)
 
 
