@@ -352,10 +352,3 @@ def count_touch(lane: Any, pair: int) -> None:
     heat, rubbing = lane.tally[first + 3] + heat, lane.tally[first + 4] + rubbing
     lane.tally[first], lane.tally[first + 1], lane.tally[first + 2] = count, pushed, most
     lane.tally[first + 3], lane.tally[first + 4] = heat, rubbing
-
-
-FUNCTIONS = (
-    bracket, counts, just_beyond, event_ahead, near_enough, peak_inside, watched, dead_of, required, side_at_start, first_event,
-    unresolved, shorter_step, turning_point, crossing, entry_speed, note_peaks, note_forces, entered, close_pair, thrown, renew,
-    open_pair, count_touch, is_quiet,
-)  # fmt: skip

@@ -12,7 +12,6 @@ from math import inf, nan, sqrt
 from typing import Any
 
 from pliant.codegen.plain import at_once
-from pliant.ensemble.lockstep import events, lengths, rewind
 from pliant.ensemble.lockstep.events import (
     CUT,
     FLAG,
@@ -47,8 +46,6 @@ PROBES = 8
 SURE = 1e-12  # of the size of the state: a function nearer to zero at the start is left to the general loop
 DEAD = 2.0**-50  # of the size of the state: a smaller gap is neither open nor closed
 
-CONSTANTS = {name: value for name, value in {**vars(events), **vars(lengths), **globals()}.items()
-             if name.isupper() and isinstance(value, (int, float))} | {"INF": inf, "NAN": nan}  # fmt: skip
 # Supplied by a structure (`LockstepLayout`): tables, and the numbers of states, controlled states, works, stored rates of
 # controlled and of carried components, events, pairs, changing entries of p, a member's own constants, entries of a head, tips and
 # limits.
@@ -462,7 +459,4 @@ def claim(shared: Any) -> int:  # written in text: it is atomic
     return member
 
 
-JUDGES = (
-    *events.FUNCTIONS, *lengths.FUNCTIONS, *rewind.FUNCTIONS, set_kind, restart, set_probe, set_bend, measure_works, set_out,
-    follow_jumps, choose, step_on, act, put_row, finish, take, end_member, take_up, move, judge_attempt, judge, begin, judge_left,
-)  # fmt: skip
+JUDGES = (take, judge, set_probe, set_bend, measure_works)

@@ -7,16 +7,13 @@ from functools import cached_property
 from itertools import groupby
 
 from pliant.codegen.function_writer import intrinsics_text
-from pliant.codegen.guards import ALL_IDLE, ALWAYS, MOST_SEPARATE
+from pliant.codegen.guards import ALL_IDLE, ALWAYS
 from pliant.codegen.member_lanes import Lanes, MemberProgram, intrinsics, member_text, sines_text
-from pliant.codegen.own_functions import CONSTANTS as OWN_CONSTANTS
 from pliant.codegen.own_functions import OWN
 from pliant.codegen.plain import Setting, Slots, plain_text
 from pliant.ensemble.lockstep.events import GAP, RENEWAL
 from pliant.ensemble.lockstep.gpu import CONSTANT_SPACE
-from pliant.ensemble.lockstep.judge import CONSTANTS
 from pliant.ensemble.lockstep.lists import PAIR_BITS
-from pliant.ensemble.lockstep.onward import CONSTANTS as ONWARD_CONSTANTS
 from pliant.ensemble.lockstep.scheme import Scheme
 from pliant.ensemble.lockstep.tables import SHARED, LockstepModel
 from pliant.integrate.methods.tableaus import Tableau
@@ -111,13 +108,11 @@ class LockstepLayout:
         """What plain functions access in a memory of members."""
         m, events, pairs = self.model, self.model.events, self.model.pairs
         constants = {
-            **CONSTANTS, **ONWARD_CONSTANTS,
             "N": m.n, "N_C": m.n_controlled, "N_W": m.n_works, "N_ROWS": len(m.rows), "N_CARRIED": m.n_carried,
             "N_E": len(events), "N_P": len(pairs),
             "N_CHANGING": m.n_changing, "N_OWN": m.n_constants if self.lanes.own_constants else 0, "N_HEAD": m.n_head,
             "N_TIPS": m.n_tips, "N_LIMIT": int(m.limited), "LATER": int(half > 0),
-            "N_GUARDS": len(self.rhs.program.guards), "MOST_SEPARATE": MOST_SEPARATE,
-            "N_CHAINED": sum(rate >= 0 for rate in m.chained),
+            "N_GUARDS": len(self.rhs.program.guards), "N_CHAINED": sum(rate >= 0 for rate in m.chained),
         }  # fmt: skip
         tables: dict[str, Sequence[float] | Sequence[int]] = {
             "order": [float(self.scheme.tableau.order)], "least_old": [self.scheme.least_old], "control": self.scheme.control,
@@ -148,7 +143,7 @@ class LockstepLayout:
     def parts(self) -> list[str]:
         """Functions that the programs of members call, and these programs."""
         lanes = self.lanes
-        own = Setting(constants=OWN_CONSTANTS, attributes="alwaysinline nounwind" if lanes.whole else "nounwind")
+        own = Setting(attributes="alwaysinline nounwind" if lanes.whole else "nounwind")
         declared = intrinsics_text() if lanes.width > 1 else "".join(
             line + "\n" for line in intrinsics_text().splitlines() if line not in intrinsics(lanes))  # fmt: skip
         return [

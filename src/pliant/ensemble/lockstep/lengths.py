@@ -143,9 +143,3 @@ def own_exp(x: float) -> float:
 
 def own_log(x: float) -> float:
     return log(x)
-
-
-FUNCTIONS = (
-    smallest, corner_ahead, error_power, shortened, refuse, cut_short, follows_touch, changed_by, touch_step, lengthened, propose,
-    next_stop, aim,
-)  # fmt: skip

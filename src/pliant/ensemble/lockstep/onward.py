@@ -7,17 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from pliant.ensemble.lockstep.events import PASSED, bracket, just_beyond
+from pliant.ensemble.lockstep.events import PASSED, just_beyond
 from pliant.ensemble.lockstep.judge import measure_works, set_bend, set_probe
 from pliant.ensemble.lockstep.lengths import (
     INF,
     NO_ERROR,
     SAFETY,
     aim,
-    changed_by,
-    cut_short,
     error_power,
-    follows_touch,
     lengthened,
     next_stop,
     own_exp,
@@ -80,8 +77,4 @@ def set_course(lane: Any, shared: Any) -> None:
 
 # Functions that attempts on a GPU call: some for a member's record, others for its numbers in shared memory (`staging`).
 OF_STARTS = (measure_works, set_probe, set_bend)
-OF_STEPS = (
-    bracket, just_beyond, smallest, error_power, shortened, cut_short, follows_touch, changed_by, touch_step, lengthened, next_stop,
-    aim, decide_locally, set_course,
-)  # fmt: skip
-CONSTANTS = {"LEFT": LEFT, "REPEATED": REPEATED, "TAKEN": TAKEN}
+OF_STEPS = (just_beyond, decide_locally, set_course)

@@ -74,6 +74,3 @@ def awake_guards(lane: Any) -> int:
 def is_awake(guards: int, r: int) -> bool:
     """Whether a carried component changes: some do only while a contact is closed, and their rates are not kept otherwise."""
     return bool(guards & table.needs[r] == table.needs[r] and (guards != 0 or table.needs_some[r] == 0))
-
-
-FUNCTIONS = (since_event, since_events, midway, awake_guards, is_awake, go_back)
