@@ -9,10 +9,11 @@ from pliant.ensemble.lockstep import events as events
 from pliant.ensemble.lockstep import judge as judge
 from pliant.ensemble.lockstep import lengths as lengths
 from pliant.ensemble.lockstep import rewind as back
-from pliant.ensemble.lockstep.events import BEYOND_EVENT, BRACKET, CALM, CUT, GAP, OVER, PASSED, PEAK, SHORT, STOP
+from pliant.ensemble.lockstep.events import BEYOND_EVENT, CALM, CUT, GAP, OVER, PASSED, PEAK, SHORT, STOP
 from pliant.ensemble.lockstep.lengths import AFTER_TOUCH
 from pliant.ensemble.lockstep.runs import LockstepMembers, LockstepTolerances, inputs_of
 from pliant.ensemble.lockstep.scheme import Scheme
+from pliant.integrate.loop.judging import BRACKET
 from pliant.integrate.methods.tableaus import DOP853
 
 FAR = 10.0  # s: no stop before

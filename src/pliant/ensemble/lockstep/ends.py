@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pliant.codegen.guards import ALWAYS
 from pliant.ensemble.lockstep.events import CALM, CUT, FAR, FLAG, NEAR_CUT, NEVER, PASSED, STOP, UNEXPLAINED, UNSURE
 from pliant.ensemble.lockstep.stages import StageWriter
+from pliant.integrate.loop.judging import PROJECTIONS
 
 EXTREMES = {"lowest": "olt", "highest": "ogt"}  # of works: names, and comparisons that make a value the new one
 DIP = 0.15 + UNSURE / 16.0  # of the change of slope times the step: more than 4/27, and how far a function may be from its cubic
-PROJECTIONS = 2  # Newton steps at the end of a step, as in `march`
 
 
 class EndWriter(StageWriter):
@@ -42,7 +42,7 @@ class EndWriter(StageWriter):
         return self._seen_output(self.owner.seen_first[name] + k)
 
     def _project(self, t: str) -> None:
-        """Projects the end of the step onto the loop constraints; it is so near that two Newton steps leave only round-off."""
+        """Projects the end of the step onto the loop constraints."""
         for _ in range(PROJECTIONS):
             self._call("member_project", t, self.ended, self.at("projected"))
             for i in range(self.model.n_controlled):

@@ -6,12 +6,11 @@ from math import inf, sqrt
 from typing import Any
 
 from pliant.codegen.plain import at_once
-from pliant.integrate.memory.run_record import SPENT, THROWN
+from pliant.integrate.loop.judging import bracket, entry_of, flickers, is_quiet, leaves, renewed_entry, thrown_speed
 
 # The roles of event functions (`table.does`).
 NEVER, GAP, PEAK, CUT, FLAG, STOP, RENEWAL = range(7)
 TALLIED = 6
-BRACKET, ULPS = 1e-12, 4.0 * 2.0**-52  # s, and fraction of t: how closely an event is located, as in the general loop
 NEAR_CUT = 1e-2  # of the step: how closely corners are located, since the equations stay the same there
 OVER = 2e-3  # of the distance to a corner: how far beyond it a step ends that is to locate it
 SHORT = 0.9  # of the distance to the end of a contact: a first step goes so far, since the force is not smooth at its end
@@ -77,19 +76,13 @@ def first_event(lane: Any, shared: Any) -> float:
         coarse = coarse or unresolved(lane, e)
         side = lane.side[e]
         if side != 0.0:
-            g_new, dead = lane.g_new[e] * side, dead_of(lane, e)
-            leaves = counts(e, side)
-            beyond = g_new < -dead or (g_new == 0.0 and dead == 0.0)
-            if table.does[e] == PEAK:  # a peak that cannot be the largest of its pair is ignored
-                pair = table.pair[e]
-                most = lane.force[pair] + (abs(lane.g[e]) + abs(lane.g_new[e])) * lane.step
-                leaves = leaves and most > max(lane.peak[pair], lane.tally[TALLIED * pair + 2])
             inside = False
-            if leaves and beyond:
-                lane.hit[e] = -side
-                hits += 1
-                inside = not is_quiet(lane, e)
-            if leaves and not beyond and table.has_rate[e] != 0:
+            if leaves(lane.g_new[e], int(side), table.direction[e], dead_of(lane, e)):
+                if table.does[e] != PEAK or matters(lane, e):
+                    lane.hit[e] = -side
+                    hits += 1
+                    inside = not goes_on(lane, e)
+            elif counts(e, side) and table.has_rate[e] != 0:
                 inside = turning_point(lane, e, side) > 0.0
             if inside:
                 lane.sought[found] = float(e)
@@ -102,6 +95,14 @@ def first_event(lane: Any, shared: Any) -> float:
     if coarse and cut == 0.0:
         lane.h = max(lane.h, IN_ALL * lane.step)  # it jumps, and no step resolves it
     return float(cut)
+
+
+def matters(lane: Any, e: int) -> bool:
+    """Whether a peak of a force may be the largest of its pair, and is more than round-off."""
+    pair, rate, rate_new = table.pair[e], abs(lane.g[e]), abs(lane.g_new[e])
+    most = lane.force[pair] + (rate + rate_new) * lane.step
+    at_rest = flickers(max(rate, rate_new), lane.step, lane.peak[pair])
+    return bool(most > max(lane.peak[pair], lane.tally[TALLIED * pair + 2]) and not at_rest)
 
 
 def unresolved(lane: Any, e: int) -> bool:
@@ -140,11 +141,6 @@ def shorter_step(lane: Any, shared: Any, found: int) -> float:
     if x >= lane.step - 0.5 * nearness or lane.tries >= MOST_TRIES:
         return 0.0
     return float((lane.t + x) - lane.t)
-
-
-def bracket(t: float) -> float:
-    """How closely an event is located, s."""
-    return max(BRACKET, ULPS * abs(t))
 
 
 def near_enough(lane: Any, shared: Any) -> float:
@@ -196,7 +192,7 @@ def just_beyond(x: float, over: float, margin: float, t: float) -> float:
 
 def counts(e: int, side: float) -> bool:
     """Whether an event happens when its function leaves this side."""
-    return bool(table.direction[e] == 0 or table.does[e] == GAP or float(table.direction[e]) != side)
+    return bool(float(table.direction[e]) != side)
 
 
 def turning_point(lane: Any, e: int, side: float) -> float:
@@ -287,7 +283,7 @@ def close_pair(lane: Any, shared: Any, pair: int, speed: float) -> None:
     floor = shared.floors[int(lane.member) * shared.floors_step + pair]
     impulse, lost, rubbed = lane.y[table.impulse[pair]], lane.y[table.lost[pair]], lane.y[table.rubbed[pair]]
     lane.begin_impulse[pair], lane.begin_lost[pair], lane.begin_rubbed[pair] = impulse, lost, rubbed
-    lane.p[table.closed[pair]], lane.p[table.entry[pair]] = 1.0, entered(speed, max(speed, floor))
+    lane.p[table.closed[pair]], lane.p[table.entry[pair]] = 1.0, entry_of(speed, max(speed, floor))
     for i in range(table.n_bristles[pair]):
         lane.y[table.bristles[pair] + i] = 0.0
     lane.peak[pair] = 0.0
@@ -306,31 +302,26 @@ def entry_speed(lane: Any, shared: Any, pair: int) -> float:
 
 def thrown(lane: Any, shared: Any, pair: int) -> float:
     """The entry speed of a pair that starts pressed, m/s, once the acceleration without damping is known: see `begin`."""
-    apart, depth = -lane.g[max(table.renewal[pair], 0)], max(-lane.g[table.gap[pair]], 0.0)
+    thrown_out = thrown_speed(-lane.g[max(table.renewal[pair], 0)], -lane.g[table.gap[pair]])
     floor = shared.floors[int(lane.member) * shared.floors_step + pair]
     speed = -lane.gd[table.gap[pair]]
-    return entered(speed, max(max(speed, floor), sqrt(max(THROWN * apart * depth, 0.0))))
+    return float(entry_of(speed, max(speed, thrown_out, floor)))
 
 
-def entered(closing: float, speed: float) -> float:
-    """What p holds for the entry speed of a contact that begins with this closing speed, m/s: negative if it does not compress."""
-    return speed if closing > SPENT * speed else -speed
-
-
-def is_quiet(lane: Any, e: int) -> bool:
+def goes_on(lane: Any, e: int) -> bool:
     """Whether a compression is over at the end of the step: all forces go on, so that neither time nor place matters."""
     if table.does[e] != RENEWAL:
         return False
     pair = table.pair[e]
-    entry = lane.p[table.entry[pair]]
-    return bool(entry > 0.0 and -lane.gd_new[table.gap[pair]] < entry)
+    return is_quiet(lane.p[table.entry[pair]], -lane.gd_new[table.gap[pair]])
 
 
 def renew(lane: Any, e: int) -> bool:
     """Ends a compression, or begins a new one with the largest closing speed, as `phases` does; True if forces change."""
-    pair, quiet = table.pair[e], is_quiet(lane, e)
+    pair = table.pair[e]
     entry, closing = lane.p[table.entry[pair]], -lane.gd[table.gap[pair]]
-    lane.p[table.entry[pair]] = -entry if entry > 0.0 else max(closing, -entry)
+    quiet = is_quiet(entry, closing)
+    lane.p[table.entry[pair]] = renewed_entry(entry, closing)
     if quiet:  # it is watched on, by another function
         lane.side[e], lane.g[e], lane.gd[e], lane.gdd[e] = 1.0, entry - closing, 0.0, 0.0
     return not quiet

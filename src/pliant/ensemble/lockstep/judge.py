@@ -35,14 +35,13 @@ from pliant.ensemble.lockstep.events import (
     thrown,
     watched,
 )
-from pliant.ensemble.lockstep.lengths import aim, next_stop, own_exp, own_log, propose, refuse, smallest
+from pliant.ensemble.lockstep.lengths import aim, next_stop, own_exp, own_log, propose, refuse
 from pliant.ensemble.lockstep.rewind import go_back
-from pliant.integrate.memory.run_record import UNDAMPED
+from pliant.integrate.loop.judging import PROBES, SHORTER, first_length, probe_length, side_of, smallest_step
+from pliant.integrate.memory.run_record import CHATTER, SHORTEST_TURN, UNDAMPED
 
 # How members end: the codes of `status`, and one code that only this loop has.
-REACHED, AT_EVENT, NOT_FINITE, TOO_SMALL, STEP_LIMIT, UNSURE, CHATTERS, CANCELLED = range(8)
-TURNS_AT_ONCE, TURN_TIME = 100, 1e-7  # this many changes of a flag within this time, s, count as chatter
-PROBES = 8
+REACHED, AT_EVENT, NOT_FINITE, TOO_SMALL, STEP_LIMIT, UNDECIDED, CHATTERS, CANCELLED = range(8)
 SURE = 1e-12  # of the size of the state: a function nearer to zero at the start is left to the general loop
 DEAD = 2.0**-50  # of the size of the state: a smaller gap is neither open nor closed
 
@@ -130,10 +129,7 @@ def set_probe(lane: Any, shared: Any) -> None:
     if lane.start == 0.0:
         return
     slope, size = sqrt(lane.slope / N_C), sqrt(lane.size / N_C)
-    trial = 0.01 * size / slope
-    if size < 1e-5 or slope < 1e-5:
-        trial = 1e-6
-    trial = min(trial, min(shared.max_step, lane.t_stop - lane.t))
+    trial = min(probe_length(slope, size), min(shared.max_step, lane.t_stop - lane.t))
     lane.trial, lane.slope = trial * lane.nearer, slope
 
 
@@ -215,7 +211,7 @@ def take_up(lane: Any, shared: Any) -> None:
     lane.probes += 1.0
     if not bend < INF:
         if lane.probes < PROBES:
-            lane.nearer *= 0.01  # the probe left the domain of the right-hand side: use a shorter one
+            lane.nearer *= SHORTER
             return
         bend = INF
     for e in at_once(N_E):
@@ -237,16 +233,12 @@ def take_up(lane: Any, shared: Any) -> None:
     for pair in at_once(N_P):
         lane.p[table.entry[pair]] = entry_speed(lane, shared, pair)
     steepest = max(lane.slope, bend)
-    first = min(100.0 * lane.trial, own_exp(own_log(0.01 / steepest) / table.order[0]))
-    if steepest <= 1e-15:
-        first = max(1e-6, 1e-3 * lane.trial)
-    if steepest == INF:
-        first = lane.trial
+    first = first_length(steepest, lane.trial, own_exp(own_log(0.01 / steepest) / table.order[0]))
     if lane.n_closed != 0.0:  # the force of a contact begins too gently for this estimate: what held after the last touch is better
         if lane.touch_h != 0.0:
             first = min(first, lane.touch_h)
         lane.touch_h = 0.0
-    lane.h = min(max(first, 2.0 * smallest(lane.t)), shared.max_step)
+    lane.h = min(max(first, 2.0 * smallest_step(lane.t)), shared.max_step)
     lane.log_old, lane.refusals, lane.aimed = table.least_old[0], 0.0, 0.0
     lane.start = 0.0
     if N_LIMIT > 0:
@@ -275,7 +267,7 @@ def set_out(lane: Any, shared: Any) -> bool:
         does, g = table.does[e], lane.g[e]
         weighs = does != PEAK and does != CUT and does != RENEWAL
         if weighs and not abs(g) > lane.sure:
-            finish(lane, UNSURE)
+            finish(lane, UNDECIDED)
             return True
         if does == GAP and g < 0.0:
             close_pair(lane, shared, table.pair[e], -lane.gd[e])
@@ -307,7 +299,7 @@ def choose(lane: Any, shared: Any) -> None:
     if lane.accepted + lane.rejected >= shared.max_steps:
         finish(lane, STEP_LIMIT)
         return
-    if lane.h < smallest(lane.t):
+    if lane.h < smallest_step(lane.t):
         finish(lane, TOO_SMALL if lane.error < INF else NOT_FINITE)
         return
     aim(lane, shared, next_stop(lane, shared))
@@ -342,7 +334,7 @@ def move(lane: Any, shared: Any) -> None:
         shared.event[int(lane.member)] = stops
         finish(lane, AT_EVENT)
         return
-    if lane.turns > TURNS_AT_ONCE:
+    if lane.turns > CHATTER:
         finish(lane, CHATTERS)
         return
     if lane.t >= lane.t_stop:
@@ -379,11 +371,11 @@ def step_on(lane: Any) -> None:
     inverse = 1.0 / lane.step
     for k in range(int(lane.n_watched)):
         e = int(lane.watching[k])
-        g, gd, side, dead = lane.g_new[e], lane.gd_new[e], lane.side[e], dead_of(lane, e)
+        g, gd = lane.g_new[e], lane.gd_new[e]
         if lane.hits == 0.0:
             lane.gdd[e] = 0.0 if lane.calm == PASSED and table.does[e] == CUT else (gd - lane.gd[e]) * inverse
         lane.g[e], lane.gd[e] = g, gd
-        lane.side[e] = 1.0 if g > dead else (-1.0 if g < -dead or (g == 0.0 and dead == 0.0 and side != 0.0) else side)
+        lane.side[e] = side_of(g, int(lane.side[e]), dead_of(lane, e))
 
 
 def act(lane: Any, shared: Any) -> int:
@@ -402,7 +394,7 @@ def act(lane: Any, shared: Any) -> int:
             if does == FLAG:
                 lane.changed = 1.0
                 lane.p[table.flag[e]] = 1.0 if lane.hit[e] == float(table.pressed[e]) else 0.0
-                if lane.t_new - lane.turned > TURN_TIME:
+                if lane.t_new - lane.turned > CHATTER * SHORTEST_TURN:
                     lane.turned, lane.turns = lane.t_new, 0.0
                 lane.turns += 1.0
             if does == RENEWAL and lane.p[table.closed[pair]] != 0.0:

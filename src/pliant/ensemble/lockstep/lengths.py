@@ -6,12 +6,9 @@ from math import exp, inf, log
 from typing import Any
 
 from pliant.ensemble.lockstep.events import event_ahead
+from pliant.integrate.loop.judging import BEYOND, CUT_SHORT, NEAREST, NO_ERROR, end_of_step, is_cut_short, smallest_step
 
 SAFETY = 0.9
-STRETCH = 1e-10
-SMALLEST_STEP, SMALLEST_ULPS = 1e-18, 16.0 * 2.0**-52
-NO_ERROR = 1e-30
-NEAREST, BEYOND = 1e-3, 1.05  # fraction of a rejected step, and factor on the distance to a corner: see `march`
 # A step that is rejected again meets something that is not smooth: its error falls with a lower power of its length than the order
 # says. Then the exponent of the error counts twice, at last three times, and the step may become this fraction of itself.
 MOST_TIMES, LEAST_AGAIN = 3.0, 0.1
@@ -25,10 +22,6 @@ INF = inf
 
 
 # ---- by the error
-
-
-def smallest(t: float) -> float:
-    return max(SMALLEST_STEP, SMALLEST_ULPS * abs(t))
 
 
 def refuse(lane: Any) -> None:
@@ -90,8 +83,7 @@ def changed_by(lane: Any, factor: float) -> float:
 
 
 def cut_short(lane: Any) -> bool:
-    """Whether the step ends at a stop, a row or an event, and not where its error allowed."""
-    return bool(lane.step < (1.0 - STRETCH) * lane.h)
+    return is_cut_short(lane.step, lane.h)
 
 
 def follows_touch(lane: Any) -> bool:
@@ -117,16 +109,13 @@ def next_stop(lane: Any, shared: Any) -> float:
 
 
 def aim(lane: Any, shared: Any, stop: float) -> None:
-    """Sets the end of the next attempt: exactly at a stop, or so far from it that no sliver is left; or at an event ahead.
+    """Sets the end of the next attempt: by its length and the stop, or at an event ahead.
 
     A step to where an event should be saves one beyond it, of which nothing but that event is used.
     """
-    rest, h = stop - lane.t, lane.h
-    lane.t_new = stop
-    if h * (1.0 + STRETCH) < rest:
-        lane.t_new = lane.t + (0.5 * rest if 2.0 * h > rest else h)
+    lane.t_new = end_of_step(lane.t, lane.h, stop, CUT_SHORT, True)
     if N_LIMIT > 0:
-        lane.t_new = min(lane.t_new, lane.t + max(lane.longest, 2.0 * smallest(lane.t)))
+        lane.t_new = min(lane.t_new, lane.t + max(lane.longest, 2.0 * smallest_step(lane.t)))
     ahead, again = event_ahead(lane, shared, lane.t_new - lane.t), lane.aimed
     lane.aimed = 0.0
     if ahead < lane.t_new - lane.t and (again == 0.0 or ahead < NEARER * lane.step):

@@ -11,7 +11,6 @@ from pliant.ensemble.lockstep.events import PASSED, just_beyond
 from pliant.ensemble.lockstep.judge import measure_works, set_bend, set_probe
 from pliant.ensemble.lockstep.lengths import (
     INF,
-    NO_ERROR,
     SAFETY,
     aim,
     error_power,
@@ -20,9 +19,9 @@ from pliant.ensemble.lockstep.lengths import (
     own_exp,
     own_log,
     shortened,
-    smallest,
     touch_step,
 )
+from pliant.integrate.loop.judging import NO_ERROR, smallest_step
 
 LEFT, REPEATED, TAKEN = range(3)  # for `judge`; the step is repeated with another length; it is taken, and the next one is chosen
 
@@ -52,7 +51,7 @@ def decide_locally(lane: Any, shared: Any) -> int:
         t = lane.t_new
         if lane.tries == 0.0:
             h = lengthened(lane, shared, factor)
-    if h < smallest(t):
+    if h < smallest_step(t):
         return LEFT
     if refused:
         lane.rejected += 1.0

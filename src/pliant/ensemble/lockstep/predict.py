@@ -14,9 +14,9 @@ from math import inf
 from pliant.codegen.sincos import real
 from pliant.ensemble.lockstep.contacts import ContactWriter
 from pliant.ensemble.lockstep.events import BEYOND_EVENT, CUT, GAP, OVER, SHORT
-from pliant.ensemble.lockstep.lengths import BEYOND, NEAREST
 from pliant.ensemble.lockstep.records import RECORD
 from pliant.ensemble.lockstep.staging import AWAKE, MEMORY
+from pliant.integrate.loop.judging import BEYOND, NEAREST
 
 
 class AheadWriter(ContactWriter):
@@ -89,7 +89,7 @@ class AheadWriter(ContactWriter):
         dips = self._both(self._compare("olt", "0.0", fall), self._compare("olt", fall, self.op("fmul", bend, near)))
         first = self._either(below, self._both(dips, self._compare("ogt", bottom, "0.0")))
         first = self._both(first, self._compare("ogt", g, "0.0"))
-        if event.direction != 0 and event.does != GAP:
+        if event.direction != 0:
             first = self._both(first, self._compare("une", side, real(event.direction)))
         with self._if(first):
             root = self.call("sqrt", self._largest(bottom, "0.0"))

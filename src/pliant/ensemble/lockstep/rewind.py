@@ -7,7 +7,8 @@ from typing import Any
 
 from pliant.codegen.guards import MOST_SEPARATE
 from pliant.codegen.plain import at_once
-from pliant.ensemble.lockstep.events import CUT, PEAK, bracket, dead_of, is_quiet, near_enough
+from pliant.ensemble.lockstep.events import CUT, PEAK, dead_of, goes_on, near_enough
+from pliant.integrate.loop.judging import bracket
 
 # Supplied by a structure (`LockstepLayout`): tables, and the numbers of controlled states, of those whose rates are states, of
 # stored rates of the others and of carried components, and of guards.
@@ -49,7 +50,7 @@ def since_events(lane: Any) -> float:
     least = INF
     for k in range(int(lane.n_watched)):
         e = int(lane.watching[k])
-        if lane.hit[e] != 0.0 and table.does[e] != CUT and table.does[e] != PEAK and not is_quiet(lane, e):
+        if lane.hit[e] != 0.0 and table.does[e] != CUT and table.does[e] != PEAK and not goes_on(lane, e):
             least = min(least, since_event(lane, e))
     return float(least)
 
