@@ -14,6 +14,7 @@ compiler is involved, so the same operations happen in the same order wherever t
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import FunctionType
@@ -122,6 +123,15 @@ def _table(name: str, entries: Sequence[float] | Sequence[int], space: int) -> s
     listed = ", ".join(f"i64 {x}" if whole else f"double {real(float(x))}" for x in entries)
     kind = WHOLE if whole else REAL
     return f"@{name} = internal unnamed_addr addrspace({space}) constant [{len(entries)} x {kind}] [{listed}]"
+
+
+def in_vectors(text: str, width: int) -> str:
+    """The text of functions of numbers that do not branch, with a vector of so many in the place of every number."""
+    if width == 1:
+        return text
+    text = re.sub(r"\b(0x[0-9A-F]{16})\b", r"splat (number \1)", text).replace(" true", " splat (truth true)")
+    text = re.sub(r"\b(double|i1)\b", rf"<{width} x \1>", text).replace(".f64(", f".v{width}f64(")
+    return text.replace("(number", "(double").replace("(truth", "(i1")
 
 
 def _with_called(functions: Sequence[Function], setting: Setting) -> dict[Function, ast.FunctionDef]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pliant.codegen.guards import ALWAYS
-from pliant.ensemble.lockstep.events import CALM, CUT, FAR, FLAG, NEAR_CUT, NEVER, PASSED, STOP, UNEXPLAINED, UNSURE
+from pliant.ensemble.lockstep.events import CALM, CUT, FLAG, NEVER, PASSED, STOP, WIDE
 from pliant.ensemble.lockstep.stages import StageWriter
 from pliant.integrate.loop.judging import PROJECTIONS
 
 EXTREMES = {"lowest": "olt", "highest": "ogt"}  # of works: names, and comparisons that make a value the new one
-DIP = 0.15 + UNSURE / 16.0  # of the change of slope times the step: more than 4/27, and how far a function may be from its cubic
 
 
 class EndWriter(StageWriter):
@@ -233,40 +232,20 @@ class EndWriter(StageWriter):
         return self.let(f"fneg {self.lanes.kind} {self.load('side', e)}")
 
     def _is_passed(self, e: int, sure: str) -> str:
-        """Whether a corner was passed, so near to the end of the step that this need not be repeated."""
-        side = self.load("side", e)
-        ahead = [self.op("fmul", self._seen(name, e), side) for name in ("g_new", "gd_new")]
-        beyond, fall = (self.let(f"fneg {self.lanes.kind} {x}") for x in ahead)
-        near = self._compare("ole", beyond, self.op("fmul", self.op("fmul", self.lanes.splat(NEAR_CUT), self.h), fall))
-        return self._both(self._compare("ogt", beyond, sure), near)
+        return self._of_numbers("is_passed", self.load("side", e), self._seen("g_new", e), self._seen("gd_new", e), self.h, sure)
 
     def _is_calm(self, e: int, sure: str) -> str:
-        """Whether an event function stays well on its side: at the end, and where its cubic turns inside the step.
+        """Whether an event function stays well on its side; of one that turns a switch, the step must also resolve it."""
+        known = (self.load("g", e), self.load("gd", e), self._seen("g_new", e), self._seen("gd_new", e), self.h, sure)
+        fine = self._of_numbers("is_calm", self.load("side", e), *known)
+        if self.model.events[e].does not in (FLAG, STOP):
+            return fine
+        return self._both(fine, self._not(self._of_numbers("is_coarse", *known)))
 
-        A cubic with slopes m < 0 and m_new > 0 at its ends lies at most 4/27 (m_new - m) below the lower end.
-        """
-        side = self.load("side", e)
-        g, gd, g_new, gd_new = (
-            self.op("fmul", x, side)
-            for x in (self.load("g", e), self.load("gd", e), self._seen("g_new", e), self._seen("gd_new", e))
-        )
-        falls, rises = self._compare("olt", gd, self.lanes.zero), self._compare("ogt", gd_new, self.lanes.zero)
-        lower = self.select(self._compare("olt", g, g_new), g, g_new)
-        slopes = self.op("fmul", self.op("fmul", self.lanes.splat(DIP), self.h), self.op("fsub", gd, gd_new))
-        deep = self._not(self._compare("ogt", self.op("fadd", lower, slopes), sure))
-        dips = self._both(self._both(falls, rises), deep)
-        fine = self._both(self._compare("ogt", g_new, sure), self._not(dips))
-        if self.model.events[e].does in (FLAG, STOP):
-            fine = self._both(fine, self._is_resolved(g, self.op("fmul", gd, self.h), g_new, self.op("fmul", gd_new, self.h), sure))
-        return fine
-
-    def _is_resolved(self, g: str, m: str, g_new: str, m_new: str, sure: str) -> str:
-        """Whether the rates of a function, times the step, explain what it changes by: see `events.unresolved`."""
-        size, slope = (self._largest(self.call("fabs", a), self.call("fabs", b)) for a, b in ((g, g_new), (m, m_new)))
-        mean = self.op("fmul", self.lanes.splat(0.5), self.op("fadd", m, m_new))
-        odd = self.call("fabs", self.op("fsub", self.op("fsub", g_new, g), mean))
-        explained = self._compare("ole", odd, self.fma(self.lanes.splat(UNEXPLAINED), size, sure))
-        return self._both(explained, self._compare("ole", slope, self.fma(self.lanes.splat(FAR), size, sure)))
+    def _of_numbers(self, name: str, *x: str) -> str:
+        """The answer of a plain function of `events.OF_NUMBERS`."""
+        passed = ", ".join(f"{self.lanes.kind} {a}" for a in x)
+        return self.let(f"call {self.lanes.truth} @{WIDE}{name}({passed})")
 
     def _compare(self, word: str, a: str, b: str) -> str:
         return self.let(f"fcmp {word} {self.lanes.kind} {a}, {b}")

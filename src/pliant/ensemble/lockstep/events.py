@@ -22,12 +22,42 @@ MOST_TRIES = 30  # attempts to locate one event
 # rates at both ends explain, and how far these rates may lead. Otherwise the step is halved, at most so often.
 UNEXPLAINED, FAR, HALVED = 0.1, 2.2, 8.0
 IN_ALL = 256.0  # by what it is shorter then
+DIP = 0.15 + UNSURE / 16.0  # of the change of slope times the step: more than 4/27, and how far a function may be from its cubic
 
 
 # Supplied by a structure (`LockstepLayout`): tables, and the number of pairs.
 table: Any = None
 N_P = 0
 INF = inf
+
+
+# ---- how functions go on: also of the numbers of a whole vector of members
+
+
+def is_calm(side: float, g: float, gd: float, g_new: float, gd_new: float, h: float, sure: float) -> bool:
+    """Whether an event function stays well on its side: at the end, and where its cubic turns inside the step.
+
+    A cubic with slopes m < 0 and m_new > 0 at its ends lies at most 4/27 (m_new - m) below the lower end.
+    """
+    m, m_new = h * gd * side, h * gd_new * side
+    is_high = min(g * side, g_new * side) - DIP * (m_new - m) > sure
+    return g_new * side > sure and (is_high or not (m < 0.0 and m_new > 0.0))
+
+
+def is_passed(side: float, g_new: float, gd_new: float, h: float, sure: float) -> bool:
+    """Whether a corner was passed, so near to the end of the step that this need not be repeated."""
+    beyond, fall = -g_new * side, -gd_new * side
+    return sure < beyond <= NEAR_CUT * h * fall
+
+
+def is_coarse(g: float, gd: float, g_new: float, gd_new: float, h: float, sure: float) -> bool:
+    """Whether a function that turns a switch may change sides unseen within this step: its rates do not explain its change."""
+    m, m_new, size = h * gd, h * gd_new, max(abs(g), abs(g_new))
+    odd = abs(g_new - g - 0.5 * (m + m_new)) > UNEXPLAINED * size + sure
+    return odd or max(abs(m), abs(m_new)) > FAR * size + sure
+
+
+OF_NUMBERS, WIDE = (is_calm, is_passed, is_coarse), "wide_"  # and the prefix of their names for vectors
 
 
 # ---- where events are
@@ -107,11 +137,8 @@ def matters(lane: Any, e: int) -> bool:
 
 def unresolved(lane: Any, e: int) -> bool:
     """Whether a function that turns a switch may change sides unseen within this step."""
-    if table.does[e] != FLAG and table.does[e] != STOP:
-        return False
-    m, m_new, size = lane.step * lane.gd[e], lane.step * lane.gd_new[e], max(abs(lane.g[e]), abs(lane.g_new[e]))
-    odd = abs(lane.g_new[e] - lane.g[e] - 0.5 * (m + m_new)) > UNEXPLAINED * size + lane.sure
-    return bool(odd or max(abs(m), abs(m_new)) > FAR * size + lane.sure)
+    turns = table.does[e] == FLAG or table.does[e] == STOP
+    return bool(turns and is_coarse(lane.g[e], lane.gd[e], lane.g_new[e], lane.gd_new[e], lane.step, lane.sure))
 
 
 def shorter_step(lane: Any, shared: Any, found: int) -> float:
@@ -162,27 +189,42 @@ def peak_inside(lane: Any, e: int) -> float:
 def event_ahead(lane: Any, shared: Any, h: float) -> float:
     """The length, s, of a step to the first event within h, by parabolas from the present; inf if there is none.
 
-    Slip that approaches zero goes on beyond: its speed is that of the corner again once it is as large the other way round. What is
-    watched always comes first, then contacts, as on a GPU: for the same bits.
+    What is watched always comes first, then contacts, as on a GPU: for the same bits.
     """
     near, over, margin = h, 0.0, 0.0
     for k in range(int(lane.n_watched)):
         e = int(lane.watching[k])
         side = lane.side[e]
         if table.has_rate[e] != 0 and counts(e, side):
-            does, speed = table.does[e], shared.corners[e]
-            g, fall, bend = lane.g[e] * side, -lane.gd[e] * side, lane.gdd[e] * side
-            if speed > 0.0 and side < 0.0 and fall < 0.0:
-                g, fall, bend = 2.0 * speed - g, -fall, 0.0
-            bottom = fall * fall - 2.0 * g * bend  # above zero: the parabola falls below zero
-            below = g < near * (fall - 0.5 * bend * near)
-            if g > 0.0 and (below or (0.0 < fall < bend * near and bottom > 0.0)):
-                near = 2.0 * g / (fall + sqrt(max(bottom, 0.0)))
-                over, margin = OVER, 0.0
-                if does != CUT:
-                    over = SHORT - 1.0 if does == GAP and side < 0.0 and lane.aimed == 0.0 else 0.0
-                    margin = BEYOND_EVENT * shared.near * lane.h
+            does = table.does[e]
+            x = zero_ahead(side, lane.g[e], lane.gd[e], lane.gdd[e], shared.corners[e], near)
+            if x < near:
+                near, over = x, overshoot(does, side, lane.aimed)
+                margin = 0.0 if does == CUT else BEYOND_EVENT * shared.near * lane.h
     return just_beyond(near, over, margin, lane.t) if near < h else INF
+
+
+def zero_ahead(side: float, g: float, gd: float, gdd: float, speed: float, within: float) -> float:
+    """The time, s, in which an event function falls to zero by its parabola, if that is less than `within`; else inf.
+
+    Slip that approaches zero goes on beyond: its speed is that of the corner again once it is as large the other way round.
+    """
+    g, fall, bend = g * side, -gd * side, gdd * side
+    through_rest = speed > 0.0 and side < 0.0 and fall < 0.0
+    g, fall, bend = (2.0 * speed - g, -fall, 0.0) if through_rest else (g, fall, bend)
+    bottom = fall * fall - 2.0 * g * bend  # above zero: the parabola falls below zero
+    below = g < within * (fall - 0.5 * bend * within)
+    dips = 0.0 < fall < bend * within and bottom > 0.0
+    if g > 0.0 and (below or dips):
+        return 2.0 * g / (fall + sqrt(max(bottom, 0.0)))
+    return inf
+
+
+def overshoot(does: int, side: float, aimed: float) -> float:
+    """How far beyond an event a step ends that is to locate it, as a fraction of its distance."""
+    if does == CUT:
+        return OVER
+    return SHORT - 1.0 if does == GAP and side < 0.0 and aimed == 0.0 else 0.0
 
 
 def just_beyond(x: float, over: float, margin: float, t: float) -> float:

@@ -10,8 +10,8 @@ from pliant.codegen.function_writer import intrinsics_text
 from pliant.codegen.guards import ALL_IDLE, ALWAYS
 from pliant.codegen.member_lanes import Lanes, MemberProgram, intrinsics, member_text, sines_text
 from pliant.codegen.own_functions import OWN
-from pliant.codegen.plain import Setting, Slots, plain_text
-from pliant.ensemble.lockstep.events import GAP, RENEWAL
+from pliant.codegen.plain import Setting, Slots, in_vectors, plain_text
+from pliant.ensemble.lockstep.events import GAP, OF_NUMBERS, RENEWAL, WIDE
 from pliant.ensemble.lockstep.gpu import CONSTANT_SPACE
 from pliant.ensemble.lockstep.lists import PAIR_BITS
 from pliant.ensemble.lockstep.scheme import Scheme
@@ -146,8 +146,9 @@ class LockstepLayout:
         own = Setting(attributes="alwaysinline nounwind" if lanes.whole else "nounwind")
         declared = intrinsics_text() if lanes.width > 1 else "".join(
             line + "\n" for line in intrinsics_text().splitlines() if line not in intrinsics(lanes))  # fmt: skip
+        wide = in_vectors(plain_text(OF_NUMBERS, Setting(attributes="alwaysinline nounwind", prefix=WIDE)), lanes.width)
         return [
-            intrinsics(lanes), declared, sines_text(lanes), plain_text(OWN, own), _CLAIM,
+            intrinsics(lanes), declared, sines_text(lanes), plain_text(OWN, own), wide, _CLAIM,
             member_text("member_rhs", self.rhs, lanes, self.rhs_apart),
             member_text("member_lean", self.lean, lanes) if not lanes.whole else "",
             member_text("member_look", self.look, lanes, self.look_apart),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pliant.ensemble.lockstep.events import PASSED, just_beyond
+from pliant.ensemble.lockstep.events import PASSED, just_beyond, overshoot, zero_ahead
 from pliant.ensemble.lockstep.judge import measure_works, set_bend, set_probe
 from pliant.ensemble.lockstep.lengths import (
     INF,
@@ -76,4 +76,4 @@ def set_course(lane: Any, shared: Any) -> None:
 
 # Functions that attempts on a GPU call: some for a member's record, others for its numbers in shared memory (`staging`).
 OF_STARTS = (measure_works, set_probe, set_bend)
-OF_STEPS = (just_beyond, decide_locally, set_course)
+OF_STEPS = (just_beyond, overshoot, zero_ahead, decide_locally, set_course)
