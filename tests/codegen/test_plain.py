@@ -95,9 +95,15 @@ def stays(x: float, y: float) -> bool:
 def test_functions_of_numbers_do_the_same_with_vectors() -> None:
     text = in_vectors(plain_text([stays], Setting(prefix="wide_")), 4)
     declared = "".join(f"declare <4 x double> @llvm.{name}.v4f64(<4 x double>)\n" for name in ("fabs", "sqrt"))
-    lines = ["define void @wide(ptr %x, ptr %y, ptr %out) {", *(f"  %{at} = load <4 x double>, ptr %{at[0]}" for at in ("x1", "y1")),
-             "  %found = call <4 x i1> @wide_stays(<4 x double> %x1, <4 x double> %y1)",
-             "  %numbers = uitofp <4 x i1> %found to <4 x double>", "  store <4 x double> %numbers, ptr %out", "  ret void", "}"]  # fmt: skip
+    lines = [
+        "define void @wide(ptr %x, ptr %y, ptr %out) {",
+        *(f"  %{at} = load <4 x double>, ptr %{at[0]}" for at in ("x1", "y1")),
+        "  %found = call <4 x i1> @wide_stays(<4 x double> %x1, <4 x double> %y1)",
+        "  %numbers = uitofp <4 x i1> %found to <4 x double>",
+        "  store <4 x double> %numbers, ptr %out",
+        "  ret void",
+        "}",
+    ]
     machine = host().machine(1)
     source = "\n".join([declared, text, *lines])
     engine = load_object(bytes(machine.emit_object(optimised(source, machine, 1))), host())

@@ -28,7 +28,6 @@ DIP = 0.15 + UNSURE / 16.0  # of the change of slope times the step: more than 4
 # Supplied by a structure (`LockstepLayout`): tables, and the number of pairs.
 table: Any = None
 N_P = 0
-INF = inf
 
 
 # ---- how functions go on: also of the numbers of a whole vector of members
@@ -143,13 +142,13 @@ def unresolved(lane: Any, e: int) -> bool:
 
 def shorter_step(lane: Any, shared: Any, found: int) -> float:
     """The step to the first of the events that lie inside this one, or 0."""
-    earliest, nearness = INF, 0.0
+    earliest, nearness = inf, 0.0
     for k in range(found):
         e = int(lane.sought[k])
         does, side, until = table.does[e], lane.side[e], 1.0
         if lane.hit[e] == 0.0:
             until = turning_point(lane, e, side)
-        x = INF
+        x = inf
         if does != PEAK:
             x = crossing(lane, e, side, until)  # the bottom itself, if the cubic does not cross zero before
         elif lane.tries < shared.peak_tries:
@@ -162,7 +161,7 @@ def shorter_step(lane: Any, shared: Any, found: int) -> float:
                 nearness = max(nearness, NEAR_CUT * lane.step)
             elif lane.hit[e] != 0.0:  # a function that comes back before the end must not return undetected
                 nearness = near_enough(lane, shared)
-    if earliest == INF:
+    if earliest == inf:
         return 0.0
     x = earliest + 0.5 * nearness
     if x >= lane.step - 0.5 * nearness or lane.tries >= MOST_TRIES:
@@ -201,7 +200,7 @@ def event_ahead(lane: Any, shared: Any, h: float) -> float:
             if x < near:
                 near, over = x, overshoot(does, side, lane.aimed)
                 margin = 0.0 if does == CUT else BEYOND_EVENT * shared.near * lane.h
-    return just_beyond(near, over, margin, lane.t) if near < h else INF
+    return just_beyond(near, over, margin, lane.t) if near < h else inf
 
 
 def zero_ahead(side: float, g: float, gd: float, gdd: float, speed: float, within: float) -> float:

@@ -8,7 +8,7 @@ an attempt, one member at a time, and decide what the next attempt is. `lane` is
 
 from __future__ import annotations
 
-from math import inf, nan, sqrt
+from math import inf, sqrt
 from typing import Any
 
 from pliant.codegen.plain import at_once
@@ -35,9 +35,10 @@ from pliant.ensemble.lockstep.events import (
     thrown,
     watched,
 )
-from pliant.ensemble.lockstep.lengths import aim, next_stop, own_exp, own_log, propose, refuse
+from pliant.ensemble.lockstep.lengths import aim, log_of_error, next_stop, own_exp, own_log, propose, refuse, step_factor
 from pliant.ensemble.lockstep.rewind import go_back
-from pliant.integrate.loop.judging import PROBES, SHORTER, first_length, probe_length, side_of, smallest_step
+from pliant.integrate.loop.control import PROBES, SHORTER
+from pliant.integrate.loop.judging import first_length, probe_length, side_of, smallest_step
 from pliant.integrate.memory.run_record import CHATTER, SHORTEST_TURN, UNDAMPED
 
 # How members end: the codes of `status`, and one code that only this loop has.
@@ -50,7 +51,6 @@ DEAD = 2.0**-50  # of the size of the state: a smaller gap is neither open nor c
 # limits.
 table: Any = None
 N = N_C = N_W = N_ROWS = N_CARRIED = N_E = N_P = N_CHANGING = N_OWN = N_HEAD = N_TIPS = N_LIMIT = LATER = 0
-INF, NAN = inf, nan
 
 
 # ---- a member begins
@@ -86,11 +86,11 @@ def take(lane: Any, shared: Any) -> None:
     lane.t, lane.t_new, lane.t_stop = shared.t_start, shared.t_start, shared.ends[0]
     lane.piece, lane.next_row, lane.n_closed, lane.turns, lane.turned = 0.0, 0.0, 0.0, 0.0, shared.t_start
     lane.accepted, lane.rejected, lane.refusals, lane.tries = 0.0, 0.0, 0.0, 0.0
-    lane.h, lane.aimed, lane.touch_h = 0.0, 0.0, INF
+    lane.h, lane.aimed, lane.touch_h = 0.0, 0.0, inf
     for e in range(N_E):
         lane.gdd[e] = 0.0
     if N_LIMIT > 0:
-        lane.longest = INF
+        lane.longest = inf
     lane.fresh = 1.0
     restart(lane)
 
@@ -181,11 +181,14 @@ def judge_attempt(lane: Any, shared: Any) -> None:
     if lane.start != 0.0:
         take_up(lane, shared)
         return
+    log_error = log_of_error(lane)
+    factor = step_factor(lane, log_error)
     if not lane.error <= 1.0:
-        refuse(lane)
+        refuse(lane, factor)
+        lane.due = 1.0
         return
     if lane.tries == 0.0:
-        propose(lane, shared)
+        propose(lane, shared, log_error, factor)
     cut, lane.hits = 0.0, 0.0
     if lane.calm == 0.0:
         cut = first_event(lane, shared)
@@ -209,11 +212,11 @@ def take_up(lane: Any, shared: Any) -> None:
         return
     bend = lane.bend
     lane.probes += 1.0
-    if not bend < INF:
+    if not bend < inf:
         if lane.probes < PROBES:
             lane.nearer *= SHORTER
             return
-        bend = INF
+        bend = inf
     for e in at_once(N_E):
         lane.g[e], lane.gd[e] = lane.g_new[e], lane.gd_new[e]
     if lane.fresh != 0.0:
@@ -300,7 +303,7 @@ def choose(lane: Any, shared: Any) -> None:
         finish(lane, STEP_LIMIT)
         return
     if lane.h < smallest_step(lane.t):
-        finish(lane, TOO_SMALL if lane.error < INF else NOT_FINITE)
+        finish(lane, TOO_SMALL if lane.error < inf else NOT_FINITE)
         return
     aim(lane, shared, next_stop(lane, shared))
 

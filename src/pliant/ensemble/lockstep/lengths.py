@@ -18,32 +18,32 @@ AFTER_TOUCH = 3.0  # least growth after the first step of a touch: only its erro
 # Supplied by a structure (`LockstepLayout`): tables, and the number of limits.
 table: Any = None
 N_LIMIT = 0
-INF = inf
 
 
 # ---- by the error
 
 
-def refuse(lane: Any) -> None:
-    """Rejects a step that was too long or left the domain of the equations, and shortens it."""
+def log_of_error(lane: Any) -> float:
+    return own_log(max(lane.error, NO_ERROR))
+
+
+def step_factor(lane: Any, log_error: float) -> float:
+    """By how much the error changes the step: by Gustafsson's controllers, unless the step is rejected."""
+    again = -(table.control[3] * min(lane.refusals + 1.0, MOST_TIMES)) * log_error
+    change = table.control[0] * lane.log_old - table.control[3] * log_error if lane.error <= 1.0 else again
+    return SAFETY * own_exp(change)
+
+
+def refuse(lane: Any, factor: float) -> None:
+    """Rejects a step that was too long or left the domain of the equations, and shortens it.
+
+    Towards a corner, the next one ends just beyond, so that the corner can be located.
+    """
     lane.rejected += 1.0
     lane.refusals += 1.0
     lane.tries = 0.0
-    if lane.error < INF:
-        lane.h = shortened(lane, lane.refusals, SAFETY * own_exp(-error_power(lane.refusals) * own_log(lane.error)))
-    else:
-        lane.h = lane.step * 0.25
-    lane.due = 1.0
-
-
-def error_power(refusals: float) -> float:
-    """The power of its error by which a step is shortened that was rejected so many times."""
-    return float(table.control[3] * min(refusals, MOST_TIMES))
-
-
-def shortened(lane: Any, refusals: float, factor: float) -> float:
-    """The length of a step that is repeated: towards a corner it ends just beyond, so that the corner can be located."""
-    return corner_ahead(lane, lane.step * max(table.control[1] if refusals < 2.0 else LEAST_AGAIN, factor))
+    least = table.control[1] if lane.refusals < 2.0 else LEAST_AGAIN
+    lane.h = corner_ahead(lane, lane.step * max(least, factor)) if lane.error < inf else 0.25 * lane.step
 
 
 def corner_ahead(lane: Any, h: float) -> float:
@@ -58,10 +58,8 @@ def corner_ahead(lane: Any, h: float) -> float:
     return float(ahead)
 
 
-def propose(lane: Any, shared: Any) -> None:
-    """Proposes the next step by Gustafsson's controllers."""
-    log_error = own_log(max(lane.error, NO_ERROR))
-    factor = SAFETY * own_exp(table.control[0] * lane.log_old - table.control[3] * log_error)
+def propose(lane: Any, shared: Any, log_error: float, factor: float) -> None:
+    """Proposes the step that follows an accepted one."""
     h = lengthened(lane, shared, factor)
     lane.touch_h = touch_step(lane, factor)
     lane.h = h

@@ -14,7 +14,6 @@ from pliant.integrate.loop.judging import bracket
 # stored rates of the others and of carried components, and of guards.
 table: Any = None
 N_C = N_CHAINED = N_ROWS = N_CARRIED = N_GUARDS = 0
-INF = inf
 
 
 def go_back(lane: Any, shared: Any) -> None:
@@ -47,7 +46,7 @@ def midway(rate_new: float, rate: float, share: float) -> float:
 
 def since_events(lane: Any) -> float:
     """How long before the end of the step, s, the last of the events happened that change the equations or end the run."""
-    least = INF
+    least = inf
     for k in range(int(lane.n_watched)):
         e = int(lane.watching[k])
         if lane.hit[e] != 0.0 and table.does[e] != CUT and table.does[e] != PEAK and not goes_on(lane, e):

@@ -6,20 +6,11 @@ import math
 from typing import Any
 
 from pliant.codegen.loop_language import floats
-from pliant.integrate.loop.judging import (
-    NO_ERROR,
-    NO_SLOPE,
-    PROBES,
-    SHORTER,
-    end_of_step,
-    first_length,
-    is_cut_short,
-    probe_length,
-    smallest_step,
-)
+from pliant.integrate.loop.judging import NO_ERROR, NO_SLOPE, end_of_step, first_length, is_cut_short, probe_length, smallest_step
 from pliant.integrate.loop.kernels import call_kernel, finite, put, stage
 from pliant.integrate.loop.near_pairs import longest_near_step
 
+PROBES, SHORTER = 8, 0.01  # Euler steps that estimate the first step; by what each is shorter than one that left the domain
 FIXED_STRETCH = 1e-6  # fraction of a fixed step: the most it is stretched to avoid leaving a remainder
 
 

@@ -21,8 +21,6 @@ SMALLEST_STEP_ULPS = 16.0 * 2.0**-52  # fraction of t: stages of a shorter step 
 CUT_SHORT = 1e-10  # fraction of an adaptive step: a step that is shorter by more than this was cut short
 NO_ERROR = 1e-30  # replaces an error of zero, whose logarithm is needed
 NO_SLOPE = 1e-15  # in units of the tolerance: the first step of a slower motion is not estimated
-PROBES = 8  # Euler steps that estimate the first step, each shorter: the longer ones left the domain of the right-hand side
-SHORTER = 0.01
 
 
 # ---- events
