@@ -288,13 +288,13 @@ def test_a_step_rejected_again_shrinks_faster(table) -> None:
     lane = lane_of([], [], [], error=2.0, step=1.0)
     found = []
     for _ in range(4):
-        lengths.refuse(lane, lengths.step_factor(lane, lengths.log_of_error(lane)))
+        lengths.set_length(lane, SHARED)
         found.append(lane.h)
     power = Scheme(DOP853).control[3]
     np.testing.assert_allclose(found, [0.9 * 2.0 ** (-k * power) for k in (1, 2, 3, 3)], rtol=1e-12)
     lane = lane_of([], [], [], error=1e9, step=1.0)
-    lengths.refuse(lane, lengths.step_factor(lane, lengths.log_of_error(lane)))
-    lengths.refuse(lane, lengths.step_factor(lane, lengths.log_of_error(lane)))
+    lengths.set_length(lane, SHARED)
+    lengths.set_length(lane, SHARED)
     assert lane.h == pytest.approx(0.1)
     assert lane.rejected == 2.0
 

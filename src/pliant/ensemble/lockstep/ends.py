@@ -196,40 +196,39 @@ class EndWriter(StageWriter):
 
         Otherwise everything is left to `first_event`, which looks more closely.
         """
-        kind, sure = self.lanes.kind, self.load("sure")
+        kind, zero, sure = self.lanes.kind, self.lanes.zero, self.load("sure")
         good = self.let(f"fcmp ole {kind} {error}, {self.lanes.splat(1.0)}")
-        good = self.let(f"and {self.lanes.truth} {good}, {self._not(self.starting)}")
-        calm, inverse, passed = self.lanes.splat(CALM), self.op("fdiv", self.lanes.splat(1.0), self.h), dict[int, str]()
+        calm = self.select(self._both(good, self._not(self.starting)), self.lanes.splat(CALM), zero)
         for e in self._events:
-            fine, event = self._is_calm(e, sure), self.model.events[e]
-            if event.does == CUT:
-                passed[e] = self._is_passed(e, sure)
-                fine = self._either(fine, passed[e])
-            if event.of_contact:
-                is_open = self._compare("oeq", self.load("p", self.model.pairs[event.pair].closed), self.lanes.zero)
-                fine = self._either(fine, is_open)
-                passed |= {e: self._both(passed[e], self._not(is_open))} if e in passed else {}
-            if e in passed:
-                calm = self.select(passed[e], self.lanes.splat(PASSED), calm)
-            good = self.let(f"and {self.lanes.truth} {good}, {fine}")
+            before, calm = calm, self._still_calm(e, calm, sure)
+            if self.model.events[e].of_contact:
+                is_open = self._compare("oeq", self.load("p", self.model.pairs[self.model.events[e].pair].closed), zero)
+                calm = self.select(is_open, before, calm)
+        good, passed = self._compare("une", calm, zero), self._compare("oeq", calm, self.lanes.splat(PASSED))
+        inverse = self.op("fdiv", self.lanes.splat(1.0), self.h)
         for e in self._events:
-            if e in passed:
-                self.store(self.select(self._both(good, passed[e]), self._opposite(e), self.load("side", e)), "side", e)
-            gd, gd_new = self.load("gd", e), self._seen("gd_new", e)
-            gdd = self._curve(gd, gd_new, inverse)
-            if self.model.events[e].does == CUT:  # beyond a corner it is another
-                gdd = self.select(self._compare("oeq", calm, self.lanes.splat(PASSED)), self.lanes.zero, gdd)
-            self.store(self.select(good, gdd, self.load("gdd", e)), "gdd", e)
-            self.store(self.select(good, self._seen("g_new", e), self.load("g", e)), "g", e)
-            self.store(self.select(good, gd_new, gd), "gd", e)
-        self.store(self.select(good, calm, self.lanes.zero), "calm")
+            ends = {"g": self._seen("g_new", e), "gd": self._seen("gd_new", e)}
+            for name, x in {**self._bent(e, inverse, passed), **ends}.items():
+                self.store(self.select(good, x, self.load(name, e)), name, e)
+        self.store(calm, "calm")
 
-    def _curve(self, gd: str, gd_new: str, inverse: str) -> str:
-        """The second derivative of an event function, by its rates at both ends of the step."""
-        return self.op("fmul", self.op("fsub", gd_new, gd), inverse)
+    def _bent(self, e: int, inverse: str, passed: str) -> dict[str, str]:
+        """What a step changes that is not judged: the second derivative of an event function, and the side of a corner."""
+        gdd, zero = self.op("fmul", self.op("fsub", self._seen("gd_new", e), self.load("gd", e)), inverse), self.lanes.zero
+        if self.model.events[e].does != CUT:
+            return {"gdd": gdd}
+        side = self.load("side", e)
+        beyond = self._compare("olt", self.op("fmul", self._seen("g_new", e), side), zero)
+        opposite = self.let(f"fneg {self.lanes.kind} {side}")  # there, the curve is another as well
+        return {"gdd": self.select(passed, zero, gdd), "side": self.select(beyond, opposite, side)}
 
-    def _opposite(self, e: int) -> str:
-        return self.let(f"fneg {self.lanes.kind} {self.load('side', e)}")
+    def _still_calm(self, e: int, calm: str, sure: str) -> str:
+        """What is known about the step (`calm`) once this event is looked at as well."""
+        otherwise = self.lanes.zero
+        if self.model.events[e].does == CUT:
+            passed = self._both(self._is_passed(e, sure), self._compare("une", calm, self.lanes.zero))
+            otherwise = self.select(passed, self.lanes.splat(PASSED), self.lanes.zero)
+        return self.select(self._is_calm(e, sure), calm, otherwise)
 
     def _is_passed(self, e: int, sure: str) -> str:
         return self._of_numbers("is_passed", self.load("side", e), self._seen("g_new", e), self._seen("gd_new", e), self.h, sure)
@@ -249,9 +248,6 @@ class EndWriter(StageWriter):
 
     def _compare(self, word: str, a: str, b: str) -> str:
         return self.let(f"fcmp {word} {self.lanes.kind} {a}, {b}")
-
-    def _either(self, a: str, b: str) -> str:
-        return self.let(f"or {self.lanes.truth} {a}, {b}")
 
     def _both(self, a: str, b: str) -> str:
         return self.let(f"and {self.lanes.truth} {a}, {b}")

@@ -6,7 +6,7 @@ from math import inf, sqrt
 from typing import Any
 
 from pliant.codegen.plain import at_once
-from pliant.integrate.loop.judging import bracket, entry_of, flickers, is_quiet, leaves, renewed_entry, thrown_speed
+from pliant.integrate.loop.judging import bracket, entry_of, flickers, is_quiet, leaves, renewed_entry, side_of, thrown_speed
 
 # The roles of event functions (`table.does`).
 NEVER, GAP, PEAK, CUT, FLAG, STOP, RENEWAL = range(7)
@@ -89,8 +89,8 @@ def required(lane: Any, e: int) -> float:
 
 def side_at_start(lane: Any, e: int) -> float:
     """The sign of an event function with which the present equations begin."""
-    need, g = required(lane, e), lane.g[e]
-    return float(need if need != 0.0 else (1.0 if g > 0.0 else (-1.0 if g < 0.0 else 0.0)))
+    need = required(lane, e)
+    return float(need if need != 0.0 else side_of(lane.g[e], 0, dead_of(lane, e)))
 
 
 def first_event(lane: Any, shared: Any) -> float:
@@ -111,7 +111,7 @@ def first_event(lane: Any, shared: Any) -> float:
                     lane.hit[e] = -side
                     hits += 1
                     inside = not goes_on(lane, e)
-            elif counts(e, side) and table.has_rate[e] != 0:
+            elif table.direction[e] != int(side) and table.has_rate[e] != 0:
                 inside = turning_point(lane, e, side) > 0.0
             if inside:
                 lane.sought[found] = float(e)
@@ -194,7 +194,7 @@ def event_ahead(lane: Any, shared: Any, h: float) -> float:
     for k in range(int(lane.n_watched)):
         e = int(lane.watching[k])
         side = lane.side[e]
-        if table.has_rate[e] != 0 and counts(e, side):
+        if table.has_rate[e] != 0 and table.direction[e] != int(side):
             does = table.does[e]
             x = zero_ahead(side, lane.g[e], lane.gd[e], lane.gdd[e], shared.corners[e], near)
             if x < near:
@@ -229,11 +229,6 @@ def overshoot(does: int, side: float, aimed: float) -> float:
 def just_beyond(x: float, over: float, margin: float, t: float) -> float:
     """The length of a step to an event at distance x, s: far enough for it to have happened, so near that it is located."""
     return x + over * x + (margin + 0.5 * bracket(t))
-
-
-def counts(e: int, side: float) -> bool:
-    """Whether an event happens when its function leaves this side."""
-    return bool(float(table.direction[e]) != side)
 
 
 def turning_point(lane: Any, e: int, side: float) -> float:

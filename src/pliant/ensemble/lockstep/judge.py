@@ -35,7 +35,7 @@ from pliant.ensemble.lockstep.events import (
     thrown,
     watched,
 )
-from pliant.ensemble.lockstep.lengths import aim, log_of_error, next_stop, own_exp, own_log, propose, refuse, step_factor
+from pliant.ensemble.lockstep.lengths import aim, next_stop, own_exp, own_log, set_length
 from pliant.ensemble.lockstep.rewind import go_back
 from pliant.integrate.loop.control import PROBES, SHORTER
 from pliant.integrate.loop.judging import first_length, probe_length, side_of, smallest_step
@@ -181,14 +181,9 @@ def judge_attempt(lane: Any, shared: Any) -> None:
     if lane.start != 0.0:
         take_up(lane, shared)
         return
-    log_error = log_of_error(lane)
-    factor = step_factor(lane, log_error)
-    if not lane.error <= 1.0:
-        refuse(lane, factor)
+    if set_length(lane, shared):
         lane.due = 1.0
         return
-    if lane.tries == 0.0:
-        propose(lane, shared, log_error, factor)
     cut, lane.hits = 0.0, 0.0
     if lane.calm == 0.0:
         cut = first_event(lane, shared)

@@ -23,8 +23,17 @@ N_LIMIT = 0
 # ---- by the error
 
 
-def log_of_error(lane: Any) -> float:
-    return own_log(max(lane.error, NO_ERROR))
+def set_length(lane: Any, shared: Any) -> bool:
+    """Sets the length of the next step by the error of this one; returns whether this one is rejected."""
+    rejected = not lane.error <= 1.0
+    if rejected or lane.tries == 0.0:
+        log_error = own_log(max(lane.error, NO_ERROR))
+        factor = step_factor(lane, log_error)
+        if rejected:
+            refuse(lane, factor)
+        else:
+            propose(lane, shared, log_error, factor)
+    return rejected
 
 
 def step_factor(lane: Any, log_error: float) -> float:
@@ -51,11 +60,15 @@ def corner_ahead(lane: Any, h: float) -> float:
     ahead = h
     for k in range(int(lane.n_watched)):
         e = int(lane.watching[k])
-        if table.has_rate[e] != 0 and lane.side[e] != 0.0:
-            x = -BEYOND * lane.g[e] / lane.gd[e]
-            if NEAREST * lane.step < x < ahead:
-                ahead = x
+        if table.has_rate[e] != 0:
+            ahead = nearer_corner(lane.side[e], lane.g[e], lane.gd[e], lane.step, ahead)
     return float(ahead)
+
+
+def nearer_corner(side: float, g: float, gd: float, step: float, ahead: float) -> float:
+    """The distance to a zero that an event function heads for, if it is nearer than what is known to be ahead."""
+    x = -BEYOND * g / gd
+    return x if side != 0.0 and NEAREST * step < x < ahead else ahead
 
 
 def propose(lane: Any, shared: Any, log_error: float, factor: float) -> None:
@@ -68,7 +81,7 @@ def propose(lane: Any, shared: Any, log_error: float, factor: float) -> None:
 
 def lengthened(lane: Any, shared: Any, factor: float) -> float:
     """The length that follows an accepted step; a step that was cut short does not shorten the next."""
-    kept = lane.h if cut_short(lane) else 0.0
+    kept = lane.h if is_cut_short(lane.step, lane.h) else 0.0
     if follows_touch(lane):
         kept = AFTER_TOUCH * lane.step
     return float(min(max(changed_by(lane, factor), kept), shared.max_step))
@@ -80,13 +93,9 @@ def changed_by(lane: Any, factor: float) -> float:
     return float(lane.step * min(max(factor, table.control[1]), most))
 
 
-def cut_short(lane: Any) -> bool:
-    return is_cut_short(lane.step, lane.h)
-
-
 def follows_touch(lane: Any) -> bool:
     """Whether this is the first whole step after a touch."""
-    return bool(lane.touch_h == 0.0 and not cut_short(lane))
+    return bool(lane.touch_h == 0.0 and not is_cut_short(lane.step, lane.h))
 
 
 def touch_step(lane: Any, factor: float) -> float:

@@ -10,7 +10,7 @@ from typing import Any
 
 from pliant.ensemble.lockstep.events import PASSED, just_beyond, overshoot, zero_ahead
 from pliant.ensemble.lockstep.judge import measure_works, set_bend, set_probe
-from pliant.ensemble.lockstep.lengths import aim, log_of_error, next_stop, propose, refuse, step_factor
+from pliant.ensemble.lockstep.lengths import aim, nearer_corner, next_stop, set_length
 from pliant.integrate.loop.judging import NEAREST, smallest_step
 
 LEFT, REPEATED, TAKEN = range(3)  # for `judge`; the step is repeated with another length; it is taken, and the next one is chosen
@@ -26,13 +26,8 @@ def decide_locally(lane: Any, shared: Any) -> int:
     is_last = lane.accepted + lane.rejected + 1.0 >= shared.max_steps
     if is_last or NEAREST * lane.step < smallest_step(lane.t_new):  # no step is shortened by more at a time
         return LEFT
-    log_error = log_of_error(lane)
-    factor = step_factor(lane, log_error)
-    if refused:
-        refuse(lane, factor)
+    if set_length(lane, shared):
         return REPEATED
-    if lane.tries == 0.0:
-        propose(lane, shared, log_error, factor)
     lane.accepted += 1.0
     if N_LIMIT > 0:
         lane.longest = lane.limit[0]
@@ -49,4 +44,4 @@ def set_course(lane: Any, shared: Any) -> None:
 
 # Functions that attempts on a GPU call: some for a member's record, others for its numbers in shared memory (`staging`).
 OF_STARTS = (measure_works, set_probe, set_bend)
-OF_STEPS = (just_beyond, overshoot, zero_ahead, decide_locally, set_course)
+OF_STEPS = (just_beyond, nearer_corner, overshoot, zero_ahead, decide_locally, set_course)

@@ -16,7 +16,6 @@ from pliant.ensemble.lockstep.contacts import ContactWriter
 from pliant.ensemble.lockstep.events import BEYOND_EVENT, CUT
 from pliant.ensemble.lockstep.records import RECORD
 from pliant.ensemble.lockstep.staging import AWAKE, MEMORY
-from pliant.integrate.loop.judging import BEYOND, NEAREST
 
 
 class AheadWriter(ContactWriter):
@@ -63,13 +62,12 @@ class AheadWriter(ContactWriter):
         return self._ahead("@corner_ahead(ptr nonnull %here, double %h)", {"nearest": "%h"}, self._nearer, lambda: None)
 
     def _nearer(self, e: int) -> None:
-        """Takes the distance to a zero that its event function heads for, if it is the nearest."""
-        nearest = self.op("fmul", real(NEAREST), self.load("step"))
-        x = self.op("fdiv", self.op("fmul", real(-BEYOND), self.load("g", e)), self.load("gd", e))
-        ahead = self._so_far("nearest")
-        sided = self.let(f"fcmp une double {self.load('side', e)}, 0.0")
-        within = self.let(f"and i1 {self.let(f'fcmp olt double {nearest}, {x}')}, {self.let(f'fcmp olt double {x}, {ahead}')}")
-        self.lines.append(f"  store double {self.select(self._both(sided, within), x, ahead)}, ptr %nearest.at")
+        known = [*(self.load(name, e) for name in ("side", "g", "gd")), self.load("step"), self._so_far("nearest")]
+        self.lines.append(f"  store double {self._answer('nearer_corner', *known)}, ptr %nearest.at")
+
+    def _answer(self, name: str, *x: str) -> str:
+        """The answer of a plain function of numbers."""
+        return self.let(f"call double @{name}({', '.join(f'double {a}' for a in x)})")
 
     def _event_ahead(self) -> str:
         at_no_event = {"near": "%h", "over": "0.0", "margin": "0.0", "far": real(inf)}
@@ -84,7 +82,7 @@ class AheadWriter(ContactWriter):
         if event.does == CUT:
             corners = self.shared("corners")
             speed = self.let(f"load double, ptr {self.let(f'getelementptr double, ptr {corners}, i64 {e}')}")
-        x = self.let(f"call double @zero_ahead({', '.join(f'double {a}' for a in (*known, speed, near))})")
+        x = self._answer("zero_ahead", *known, speed, near)
         first = self._compare("olt", x, near)
         if event.direction != 0:
             first = self._both(first, self._compare("une", known[0], real(event.direction)))
@@ -99,5 +97,4 @@ class AheadWriter(ContactWriter):
     def _step_to_event(self) -> None:
         near, over, margin = (self._so_far(name) for name in ("near", "over", "margin"))
         with self._if(self._compare("olt", near, "%h")):
-            arguments = f"double {near}, double {over}, double {margin}, double {self.load('t')}"
-            self.lines.append(f"  store double {self.let(f'call double @just_beyond({arguments})')}, ptr %far.at")
+            self.lines.append(f"  store double {self._answer('just_beyond', near, over, margin, self.load('t'))}, ptr %far.at")
