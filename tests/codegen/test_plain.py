@@ -1,6 +1,7 @@
 """Plain functions as LLVM text: turns of a loop that happen at the same time."""
 
 import ctypes
+import re
 from math import sqrt
 from typing import Any
 
@@ -114,3 +115,9 @@ def test_functions_of_numbers_do_the_same_with_vectors() -> None:
     numbers[0][:], numbers[1][:] = x, y
     call(*(part.ctypes.data for part in numbers))
     assert numbers[2].tolist() == [stays(*pair) for pair in zip(x.tolist(), y.tolist(), strict=True)] == [True, True, False, False]
+
+
+def test_a_name_means_what_it_means_in_its_own_file_unless_a_structure_sets_it() -> None:
+    """Constants of the same name in several files were one, that of the last file."""
+    assert re.search(rf"icmp slt i64 %\w+, {MANY}\n", plain_text([many], Setting()))
+    assert re.search(rf"icmp slt i64 %\w+, {N}\n", plain_text([many], Setting(constants={"MANY": N})))
