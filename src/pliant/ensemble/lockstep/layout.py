@@ -136,7 +136,7 @@ class LockstepLayout:
             slots=slots, half=half, stride=stride or self.lanes.width, prefix=prefix, shared=SHARED, constants=constants,
             tables=tables,
             declared={"claim": (("ptr",), "i64"), "own_exp": (("double",), "double"), "own_log": (("double",), "double")},
-            attributes="alwaysinline nounwind" if self.lanes.whole else "nounwind",
+            attributes="alwaysinline nounwind" if self.lanes.whole else "inlinehint nounwind",
             table_space=CONSTANT_SPACE if self.lanes.whole else 0, rolled=self.lanes.whole,
         )  # fmt: skip
 
