@@ -12,7 +12,7 @@ import pytest
 
 from pliant.codegen.function_writer import intrinsics_text
 from pliant.codegen.operations import LIBRARY
-from pliant.codegen.own_functions import CONSTANTS, OWN
+from pliant.codegen.own_functions import OWN
 from pliant.codegen.plain import Setting, plain_text
 from pliant.host.processor import host, load_object
 
@@ -34,7 +34,7 @@ PAIRS = {"atan2": (-3.0, 3.0), "hypot": (-1e3, 1e3), "pow": (0.0, 40.0)}
 
 @pytest.fixture(scope="module")
 def own() -> Callable[[str], Callable[..., float]]:
-    text = intrinsics_text() + plain_text(OWN, Setting(constants=CONSTANTS)).replace("define internal", "define")
+    text = intrinsics_text() + plain_text(OWN, Setting()).replace("define internal", "define")
     import llvmlite.binding as llvm
 
     target = host()

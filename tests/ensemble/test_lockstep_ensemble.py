@@ -584,7 +584,7 @@ def test_when_a_member_must_step_depends_on_itself_alone() -> None:
 
 def test_a_contact_at_zero_that_parts_slowly_leaves_the_zone_around_zero(monkeypatch: pytest.MonkeyPatch) -> None:
     """The step goes beyond the zone, where the event counts: one inside it moves no coordinate by a bit, and never ends."""
-    table = {"does": [lockstep_events.GAP], "has_rate": [1], "direction": [-1], "pair": [0]}
+    table = {"does": [lockstep_events.GAP], "has_rate": [1], "direction": [0], "pair": [0]}
     monkeypatch.setattr(lockstep_events, "table", SimpleNamespace(**table))
     lane = SimpleNamespace(g=[3.9e-16], gd=[5.6e-4], g_new=[5.6e-7], gd_new=[5.6e-4], step=1e-3, dead=2.3e-15, t=1.46, t_new=1.461,
                            tries=0.0, h=1e-3, side=[-1.0], hit=[0.0], sought=[0.0], n_watched=1.0, watching=[0.0])  # fmt: skip

@@ -513,4 +513,3 @@ def own_erf(x: float) -> float:
 OWN = (scaled, own_exp, own_log, own_expm1, log_past_one, own_log1p, own_sinh, own_cosh, own_tanh, own_atan, own_atan2,
        own_asin_rest, own_asin, own_acos, own_hypot, own_pow, past_quarter, past_quarter_rest, own_sine_pair, own_sin, own_cos,
        own_tan, own_asinh, own_acosh, own_atanh, exponent, own_fmod, own_remainder, own_erf)  # fmt: skip
-CONSTANTS = {name: value for name, value in globals().items() if name.isupper() and isinstance(value, (int, float))}

@@ -8,14 +8,17 @@ compiler is involved, so the same operations happen in the same order wherever t
 - `shared.x` and `shared.x[i]`: a record that all members share, and arrays that it points to;
 - `table.x[i]`: constants;
 - loops over `range`, and over `at_once` if no turn needs what another one stores;
-- names of constants, other functions of the same kind, and a few of `math`.
+- names of constants, other functions of the same kind, and a few of `math`. A structure may set constants by name.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import FunctionType
+from typing import Any
 
 from pliant.codegen.function_writer import (
     INTRINSICS,
@@ -105,11 +108,10 @@ class Setting:
 
 
 def plain_text(functions: Sequence[Function], setting: Setting) -> str:
-    """The text of the functions, each under its own name after the prefix, and of the tables they read."""
-    trees = [parsed(function) for function in functions]
-    signatures = dict(setting.declared) | {tree.name: _signature(tree) for tree in trees}
-    files = [function.__code__.co_filename for function in functions]
-    texts = [_Writer(tree, setting, signatures, file).text() for tree, file in zip(trees, files, strict=True)]
+    """The text of the functions and of those they call, each under its own name after the prefix, and of the tables they read."""
+    trees = _with_called(functions, setting)
+    signatures = dict(setting.declared) | {tree.name: _signature(tree) for tree in trees.values()}
+    texts = [_Writer(tree, function, setting, signatures).text() for function, tree in trees.items()]
     space, prefix = setting.table_space, setting.prefix
     tables = [_table(f"{prefix}table.{name}", entries, space) for name, entries in setting.tables.items()
               if any(f"@{prefix}table.{name}," in text for text in texts)]  # fmt: skip
@@ -121,6 +123,27 @@ def _table(name: str, entries: Sequence[float] | Sequence[int], space: int) -> s
     listed = ", ".join(f"i64 {x}" if whole else f"double {real(float(x))}" for x in entries)
     kind = WHOLE if whole else REAL
     return f"@{name} = internal unnamed_addr addrspace({space}) constant [{len(entries)} x {kind}] [{listed}]"
+
+
+def in_vectors(text: str, width: int) -> str:
+    """The text of functions of numbers that do not branch, with a vector of so many in the place of every number."""
+    if width == 1:
+        return text
+    text = re.sub(r"\b(0x[0-9A-F]{16})\b", r"splat (number \1)", text).replace(" true", " splat (truth true)")
+    text = re.sub(r"\b(double|i1)\b", rf"<{width} x \1>", text).replace(".f64(", f".v{width}f64(")
+    return text.replace("(number", "(double").replace("(truth", "(i1")
+
+
+def _with_called(functions: Sequence[Function], setting: Setting) -> dict[Function, ast.FunctionDef]:
+    """The functions, and all that they call and that no other text declares."""
+    trees, left = dict[Function, ast.FunctionDef](), [*functions]
+    for function in left:
+        if function not in trees:
+            trees[function] = parsed(function)
+            calls = (node.func for node in ast.walk(trees[function]) if isinstance(node, ast.Call))
+            names = dict.fromkeys(call.id for call in calls if isinstance(call, ast.Name) and call.id not in setting.declared)
+            left += [found for found in map(function.__globals__.get, names) if isinstance(found, FunctionType)]
+    return trees
 
 
 def _signature(tree: ast.FunctionDef) -> tuple[tuple[str, ...], str]:
@@ -135,10 +158,10 @@ class _Writer(FunctionWriter):
     lazy = False  # branches cost more than evaluating both sides
 
     def __init__(
-        self, tree: ast.FunctionDef, setting: Setting, signatures: Mapping[str, tuple[tuple[str, ...], str]], file: str
+        self, tree: ast.FunctionDef, function: Function, setting: Setting, signatures: Mapping[str, tuple[tuple[str, ...], str]]
     ) -> None:
-        super().__init__(tree, file)
-        self.setting, self.signatures, self.attributes = setting, signatures, setting.attributes
+        super().__init__(tree, function.__code__.co_filename)
+        self.names, self.setting, self.signatures, self.attributes = function.__globals__, setting, signatures, setting.attributes
         self.waiting: list[str] | None = None  # lines that store, if they come after those of other turns of a loop
 
     def text(self) -> str:
@@ -161,8 +184,8 @@ class _Writer(FunctionWriter):
     def again(self) -> str:
         return ", !llvm.loop !0" if self.setting.rolled else ""
 
-    def constant_named(self, name: str) -> float | int | None:
-        return self.setting.constants.get(name)
+    def constant_named(self, name: str) -> Any:
+        return self.setting.constants.get(name, self.names.get(name))
 
     def store(self, target: ast.expr, value: Value) -> None:
         if isinstance(target, ast.Name) or self.waiting is None:

@@ -20,7 +20,7 @@ from pliant.codegen.llvm import KernelText, kernel_text
 from pliant.codegen.loop_compiler import loop_text
 from pliant.codegen.loop_language import ENTRY
 from pliant.codegen.operations import ARGUMENTS
-from pliant.codegen.own_functions import CONSTANTS, OWN, own_fma
+from pliant.codegen.own_functions import OWN, own_fma
 from pliant.codegen.plain import Setting, plain_text
 from pliant.codegen.sincos import batch_text
 from pliant.host.cache_folder import user_cache
@@ -120,7 +120,7 @@ def _used(program: Program) -> set[str]:
 
 def _library_text(used: set[str]) -> str:
     functions = {own.__name__.removeprefix("own_"): own.__name__ for own in OWN}
-    own = plain_text((own_fma, *OWN), Setting(constants=CONSTANTS)).replace("@llvm.fma.f64(", "@own_fma(")
+    own = plain_text((own_fma, *OWN), Setting()).replace("@llvm.fma.f64(", "@own_fma(")
     texts = [intrinsics_text(), own, batch_text(fused=False), _SMALLER_AND_LARGER, _POWER_OF_TWO]
     for name in sorted(used - set(IMPORTED)):
         passed = ", ".join(f"double %x{k}" for k in range(ARGUMENTS.get(name, 1)))

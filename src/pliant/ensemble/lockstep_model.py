@@ -170,7 +170,8 @@ def _event_table(event: Event, number: int, traced: TracedSystem) -> EventTable:
             does = RENEWAL
     elif event.kind == RECORDS:
         has_rate = False
-    return EventTable(does, number, pair, flag, event.pressed, event.direction, has_rate)
+    direction = 0 if does == GAP else event.direction  # that of a gap turns as its contact closes and opens
+    return EventTable(does, number, pair, flag, event.pressed, direction, has_rate)
 
 
 def _is_peak(event: Event, number: int, traced: TracedSystem) -> bool:

@@ -9,10 +9,11 @@ from pliant.ensemble.lockstep import events as events
 from pliant.ensemble.lockstep import judge as judge
 from pliant.ensemble.lockstep import lengths as lengths
 from pliant.ensemble.lockstep import rewind as back
-from pliant.ensemble.lockstep.events import BEYOND_EVENT, BRACKET, CALM, CUT, GAP, OVER, PASSED, PEAK, SHORT, STOP
+from pliant.ensemble.lockstep.events import BEYOND_EVENT, CALM, CUT, GAP, OVER, PASSED, PEAK, SHORT, STOP
 from pliant.ensemble.lockstep.lengths import AFTER_TOUCH
 from pliant.ensemble.lockstep.runs import LockstepMembers, LockstepTolerances, inputs_of
 from pliant.ensemble.lockstep.scheme import Scheme
+from pliant.integrate.loop.judging import BRACKET
 from pliant.integrate.methods.tableaus import DOP853
 
 FAR = 10.0  # s: no stop before
@@ -287,13 +288,13 @@ def test_a_step_rejected_again_shrinks_faster(table) -> None:
     lane = lane_of([], [], [], error=2.0, step=1.0)
     found = []
     for _ in range(4):
-        lengths.refuse(lane)
+        lengths.set_length(lane, SHARED)
         found.append(lane.h)
     power = Scheme(DOP853).control[3]
     np.testing.assert_allclose(found, [0.9 * 2.0 ** (-k * power) for k in (1, 2, 3, 3)], rtol=1e-12)
     lane = lane_of([], [], [], error=1e9, step=1.0)
-    lengths.refuse(lane)
-    lengths.refuse(lane)
+    lengths.set_length(lane, SHARED)
+    lengths.set_length(lane, SHARED)
     assert lane.h == pytest.approx(0.1)
     assert lane.rejected == 2.0
 
@@ -315,3 +316,21 @@ def test_after_the_first_step_of_a_touch_steps_grow_soon(table) -> None:
     assert lengths.touch_step(lane, 0.95) == pytest.approx(0.95e-5)  # the next first step is as long as the error allowed
     lane.touch_h = 1e-5
     assert lengths.lengthened(lane, SHARED, 0.95) == pytest.approx(0.95e-5)
+
+
+def test_zero_itself_is_below_zero_as_in_the_general_loop(table) -> None:
+    """A function that has come down to zero has crossed it; one that has come up to zero has not yet."""
+    table([STOP, STOP])
+    lane = lane_of([STOP, STOP], [1.0, -1.0], [-1e3, 1e3], hits=0.0)
+    lane.g_new, lane.gd_new = np.zeros(2), np.array([-1e3, 1e3])
+    events.first_event(lane, SHARED)
+    assert lane.hit.tolist() == [-1.0, 0.0]
+
+
+def test_a_force_that_only_flickers_has_no_peak(table) -> None:
+    table([PEAK])
+    lane = lane_of([PEAK], [1e-8], [0.0], hits=0.0, force=[1.0], held=[1.0], peak=[1.0 - 1e-13], tally=np.zeros(6), step=1e-2)
+    lane.g_new, lane.gd_new = np.array([-1e-8]), np.zeros(1)
+    assert events.first_event(lane, SHARED) == 0.0 and lane.hits == 0.0
+    lane.g[0], lane.g_new[0] = 1e-4, -1e-4
+    assert events.first_event(lane, SHARED) > 0.0 and lane.hits == 1.0

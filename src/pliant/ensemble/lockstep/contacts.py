@@ -74,13 +74,8 @@ class ContactWriter(EndWriter):
         self.kept = kept
 
     def _bend_to(self, e: int, inverse: str, passed: str) -> None:
-        """What a step changes that is not judged: the second derivative of an event function, and the side of a corner."""
-        gdd = self._curve(self.load("gd", e), self._seen("gd_new", e), inverse)
-        if self.model.events[e].does == CUT:
-            gdd = self.select(passed, "0.0", gdd)
-            beyond = self._compare("olt", self.op("fmul", self._seen("g_new", e), self.load("side", e)), "0.0")
-            self.store(self.select(beyond, self._opposite(e), self.load("side", e)), "side", e)
-        self.store(gdd, "gdd", e)
+        for name, x in self._bent(e, inverse, passed).items():
+            self.store(x, name, e)
 
     def _make_present(self, e: int) -> None:
         self.store(self._seen("g_new", e), "g", e)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pliant.codegen.guards import ALWAYS
-from pliant.ensemble.lockstep.events import CALM, CUT, FAR, FLAG, NEAR_CUT, NEVER, PASSED, STOP, UNEXPLAINED, UNSURE
+from pliant.ensemble.lockstep.events import CALM, CUT, FLAG, NEVER, PASSED, STOP, WIDE
 from pliant.ensemble.lockstep.stages import StageWriter
+from pliant.integrate.loop.judging import PROJECTIONS
 
 EXTREMES = {"lowest": "olt", "highest": "ogt"}  # of works: names, and comparisons that make a value the new one
-DIP = 0.15 + UNSURE / 16.0  # of the change of slope times the step: more than 4/27, and how far a function may be from its cubic
-PROJECTIONS = 2  # Newton steps at the end of a step, as in `march`
 
 
 class EndWriter(StageWriter):
@@ -42,7 +41,7 @@ class EndWriter(StageWriter):
         return self._seen_output(self.owner.seen_first[name] + k)
 
     def _project(self, t: str) -> None:
-        """Projects the end of the step onto the loop constraints; it is so near that two Newton steps leave only round-off."""
+        """Projects the end of the step onto the loop constraints."""
         for _ in range(PROJECTIONS):
             self._call("member_project", t, self.ended, self.at("projected"))
             for i in range(self.model.n_controlled):
@@ -197,82 +196,58 @@ class EndWriter(StageWriter):
 
         Otherwise everything is left to `first_event`, which looks more closely.
         """
-        kind, sure = self.lanes.kind, self.load("sure")
+        kind, zero, sure = self.lanes.kind, self.lanes.zero, self.load("sure")
         good = self.let(f"fcmp ole {kind} {error}, {self.lanes.splat(1.0)}")
-        good = self.let(f"and {self.lanes.truth} {good}, {self._not(self.starting)}")
-        calm, inverse, passed = self.lanes.splat(CALM), self.op("fdiv", self.lanes.splat(1.0), self.h), dict[int, str]()
+        calm = self.select(self._both(good, self._not(self.starting)), self.lanes.splat(CALM), zero)
         for e in self._events:
-            fine, event = self._is_calm(e, sure), self.model.events[e]
-            if event.does == CUT:
-                passed[e] = self._is_passed(e, sure)
-                fine = self._either(fine, passed[e])
-            if event.of_contact:
-                is_open = self._compare("oeq", self.load("p", self.model.pairs[event.pair].closed), self.lanes.zero)
-                fine = self._either(fine, is_open)
-                passed |= {e: self._both(passed[e], self._not(is_open))} if e in passed else {}
-            if e in passed:
-                calm = self.select(passed[e], self.lanes.splat(PASSED), calm)
-            good = self.let(f"and {self.lanes.truth} {good}, {fine}")
+            before, calm = calm, self._still_calm(e, calm, sure)
+            if self.model.events[e].of_contact:
+                is_open = self._compare("oeq", self.load("p", self.model.pairs[self.model.events[e].pair].closed), zero)
+                calm = self.select(is_open, before, calm)
+        good, passed = self._compare("une", calm, zero), self._compare("oeq", calm, self.lanes.splat(PASSED))
+        inverse = self.op("fdiv", self.lanes.splat(1.0), self.h)
         for e in self._events:
-            if e in passed:
-                self.store(self.select(self._both(good, passed[e]), self._opposite(e), self.load("side", e)), "side", e)
-            gd, gd_new = self.load("gd", e), self._seen("gd_new", e)
-            gdd = self._curve(gd, gd_new, inverse)
-            if self.model.events[e].does == CUT:  # beyond a corner it is another
-                gdd = self.select(self._compare("oeq", calm, self.lanes.splat(PASSED)), self.lanes.zero, gdd)
-            self.store(self.select(good, gdd, self.load("gdd", e)), "gdd", e)
-            self.store(self.select(good, self._seen("g_new", e), self.load("g", e)), "g", e)
-            self.store(self.select(good, gd_new, gd), "gd", e)
-        self.store(self.select(good, calm, self.lanes.zero), "calm")
+            ends = {"g": self._seen("g_new", e), "gd": self._seen("gd_new", e)}
+            for name, x in {**self._bent(e, inverse, passed), **ends}.items():
+                self.store(self.select(good, x, self.load(name, e)), name, e)
+        self.store(calm, "calm")
 
-    def _curve(self, gd: str, gd_new: str, inverse: str) -> str:
-        """The second derivative of an event function, by its rates at both ends of the step."""
-        return self.op("fmul", self.op("fsub", gd_new, gd), inverse)
+    def _bent(self, e: int, inverse: str, passed: str) -> dict[str, str]:
+        """What a step changes that is not judged: the second derivative of an event function, and the side of a corner."""
+        gdd, zero = self.op("fmul", self.op("fsub", self._seen("gd_new", e), self.load("gd", e)), inverse), self.lanes.zero
+        if self.model.events[e].does != CUT:
+            return {"gdd": gdd}
+        side = self.load("side", e)
+        beyond = self._compare("olt", self.op("fmul", self._seen("g_new", e), side), zero)
+        opposite = self.let(f"fneg {self.lanes.kind} {side}")  # there, the curve is another as well
+        return {"gdd": self.select(passed, zero, gdd), "side": self.select(beyond, opposite, side)}
 
-    def _opposite(self, e: int) -> str:
-        return self.let(f"fneg {self.lanes.kind} {self.load('side', e)}")
+    def _still_calm(self, e: int, calm: str, sure: str) -> str:
+        """What is known about the step (`calm`) once this event is looked at as well."""
+        otherwise = self.lanes.zero
+        if self.model.events[e].does == CUT:
+            passed = self._both(self._is_passed(e, sure), self._compare("une", calm, self.lanes.zero))
+            otherwise = self.select(passed, self.lanes.splat(PASSED), self.lanes.zero)
+        return self.select(self._is_calm(e, sure), calm, otherwise)
 
     def _is_passed(self, e: int, sure: str) -> str:
-        """Whether a corner was passed, so near to the end of the step that this need not be repeated."""
-        side = self.load("side", e)
-        ahead = [self.op("fmul", self._seen(name, e), side) for name in ("g_new", "gd_new")]
-        beyond, fall = (self.let(f"fneg {self.lanes.kind} {x}") for x in ahead)
-        near = self._compare("ole", beyond, self.op("fmul", self.op("fmul", self.lanes.splat(NEAR_CUT), self.h), fall))
-        return self._both(self._compare("ogt", beyond, sure), near)
+        return self._of_numbers("is_passed", self.load("side", e), self._seen("g_new", e), self._seen("gd_new", e), self.h, sure)
 
     def _is_calm(self, e: int, sure: str) -> str:
-        """Whether an event function stays well on its side: at the end, and where its cubic turns inside the step.
+        """Whether an event function stays well on its side; of one that turns a switch, the step must also resolve it."""
+        known = (self.load("g", e), self.load("gd", e), self._seen("g_new", e), self._seen("gd_new", e), self.h, sure)
+        fine = self._of_numbers("is_calm", self.load("side", e), *known)
+        if self.model.events[e].does not in (FLAG, STOP):
+            return fine
+        return self._both(fine, self._not(self._of_numbers("is_coarse", *known)))
 
-        A cubic with slopes m < 0 and m_new > 0 at its ends lies at most 4/27 (m_new - m) below the lower end.
-        """
-        side = self.load("side", e)
-        g, gd, g_new, gd_new = (
-            self.op("fmul", x, side)
-            for x in (self.load("g", e), self.load("gd", e), self._seen("g_new", e), self._seen("gd_new", e))
-        )
-        falls, rises = self._compare("olt", gd, self.lanes.zero), self._compare("ogt", gd_new, self.lanes.zero)
-        lower = self.select(self._compare("olt", g, g_new), g, g_new)
-        slopes = self.op("fmul", self.op("fmul", self.lanes.splat(DIP), self.h), self.op("fsub", gd, gd_new))
-        deep = self._not(self._compare("ogt", self.op("fadd", lower, slopes), sure))
-        dips = self._both(self._both(falls, rises), deep)
-        fine = self._both(self._compare("ogt", g_new, sure), self._not(dips))
-        if self.model.events[e].does in (FLAG, STOP):
-            fine = self._both(fine, self._is_resolved(g, self.op("fmul", gd, self.h), g_new, self.op("fmul", gd_new, self.h), sure))
-        return fine
-
-    def _is_resolved(self, g: str, m: str, g_new: str, m_new: str, sure: str) -> str:
-        """Whether the rates of a function, times the step, explain what it changes by: see `events.unresolved`."""
-        size, slope = (self._largest(self.call("fabs", a), self.call("fabs", b)) for a, b in ((g, g_new), (m, m_new)))
-        mean = self.op("fmul", self.lanes.splat(0.5), self.op("fadd", m, m_new))
-        odd = self.call("fabs", self.op("fsub", self.op("fsub", g_new, g), mean))
-        explained = self._compare("ole", odd, self.fma(self.lanes.splat(UNEXPLAINED), size, sure))
-        return self._both(explained, self._compare("ole", slope, self.fma(self.lanes.splat(FAR), size, sure)))
+    def _of_numbers(self, name: str, *x: str) -> str:
+        """The answer of a plain function of `events.OF_NUMBERS`."""
+        passed = ", ".join(f"{self.lanes.kind} {a}" for a in x)
+        return self.let(f"call {self.lanes.truth} @{WIDE}{name}({passed})")
 
     def _compare(self, word: str, a: str, b: str) -> str:
         return self.let(f"fcmp {word} {self.lanes.kind} {a}, {b}")
-
-    def _either(self, a: str, b: str) -> str:
-        return self.let(f"or {self.lanes.truth} {a}, {b}")
 
     def _both(self, a: str, b: str) -> str:
         return self.let(f"and {self.lanes.truth} {a}, {b}")

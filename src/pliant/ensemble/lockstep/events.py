@@ -6,12 +6,11 @@ from math import inf, sqrt
 from typing import Any
 
 from pliant.codegen.plain import at_once
-from pliant.integrate.memory.run_record import SPENT, THROWN
+from pliant.integrate.loop.judging import bracket, entry_of, flickers, is_quiet, leaves, renewed_entry, side_of, thrown_speed
 
 # The roles of event functions (`table.does`).
 NEVER, GAP, PEAK, CUT, FLAG, STOP, RENEWAL = range(7)
 TALLIED = 6
-BRACKET, ULPS = 1e-12, 4.0 * 2.0**-52  # s, and fraction of t: how closely an event is located, as in the general loop
 NEAR_CUT = 1e-2  # of the step: how closely corners are located, since the equations stay the same there
 OVER = 2e-3  # of the distance to a corner: how far beyond it a step ends that is to locate it
 SHORT = 0.9  # of the distance to the end of a contact: a first step goes so far, since the force is not smooth at its end
@@ -23,12 +22,41 @@ MOST_TRIES = 30  # attempts to locate one event
 # rates at both ends explain, and how far these rates may lead. Otherwise the step is halved, at most so often.
 UNEXPLAINED, FAR, HALVED = 0.1, 2.2, 8.0
 IN_ALL = 256.0  # by what it is shorter then
+DIP = 0.15 + UNSURE / 16.0  # of the change of slope times the step: more than 4/27, and how far a function may be from its cubic
 
 
 # Supplied by a structure (`LockstepLayout`): tables, and the number of pairs.
 table: Any = None
 N_P = 0
-INF = inf
+
+
+# ---- how functions go on: also of the numbers of a whole vector of members
+
+
+def is_calm(side: float, g: float, gd: float, g_new: float, gd_new: float, h: float, sure: float) -> bool:
+    """Whether an event function stays well on its side: at the end, and where its cubic turns inside the step.
+
+    A cubic with slopes m < 0 and m_new > 0 at its ends lies at most 4/27 (m_new - m) below the lower end.
+    """
+    m, m_new = h * gd * side, h * gd_new * side
+    is_high = min(g * side, g_new * side) - DIP * (m_new - m) > sure
+    return g_new * side > sure and (is_high or not (m < 0.0 and m_new > 0.0))
+
+
+def is_passed(side: float, g_new: float, gd_new: float, h: float, sure: float) -> bool:
+    """Whether a corner was passed, so near to the end of the step that this need not be repeated."""
+    beyond, fall = -g_new * side, -gd_new * side
+    return sure < beyond <= NEAR_CUT * h * fall
+
+
+def is_coarse(g: float, gd: float, g_new: float, gd_new: float, h: float, sure: float) -> bool:
+    """Whether a function that turns a switch may change sides unseen within this step: its rates do not explain its change."""
+    m, m_new, size = h * gd, h * gd_new, max(abs(g), abs(g_new))
+    odd = abs(g_new - g - 0.5 * (m + m_new)) > UNEXPLAINED * size + sure
+    return odd or max(abs(m), abs(m_new)) > FAR * size + sure
+
+
+OF_NUMBERS, WIDE = (is_calm, is_passed, is_coarse), "wide_"  # and the prefix of their names for vectors
 
 
 # ---- where events are
@@ -61,8 +89,8 @@ def required(lane: Any, e: int) -> float:
 
 def side_at_start(lane: Any, e: int) -> float:
     """The sign of an event function with which the present equations begin."""
-    need, g = required(lane, e), lane.g[e]
-    return float(need if need != 0.0 else (1.0 if g > 0.0 else (-1.0 if g < 0.0 else 0.0)))
+    need = required(lane, e)
+    return float(need if need != 0.0 else side_of(lane.g[e], 0, dead_of(lane, e)))
 
 
 def first_event(lane: Any, shared: Any) -> float:
@@ -77,19 +105,13 @@ def first_event(lane: Any, shared: Any) -> float:
         coarse = coarse or unresolved(lane, e)
         side = lane.side[e]
         if side != 0.0:
-            g_new, dead = lane.g_new[e] * side, dead_of(lane, e)
-            leaves = counts(e, side)
-            beyond = g_new < -dead or (g_new == 0.0 and dead == 0.0)
-            if table.does[e] == PEAK:  # a peak that cannot be the largest of its pair is ignored
-                pair = table.pair[e]
-                most = lane.force[pair] + (abs(lane.g[e]) + abs(lane.g_new[e])) * lane.step
-                leaves = leaves and most > max(lane.peak[pair], lane.tally[TALLIED * pair + 2])
             inside = False
-            if leaves and beyond:
-                lane.hit[e] = -side
-                hits += 1
-                inside = not is_quiet(lane, e)
-            if leaves and not beyond and table.has_rate[e] != 0:
+            if leaves(lane.g_new[e], int(side), table.direction[e], dead_of(lane, e)):
+                if table.does[e] != PEAK or matters(lane, e):
+                    lane.hit[e] = -side
+                    hits += 1
+                    inside = not goes_on(lane, e)
+            elif table.direction[e] != int(side) and table.has_rate[e] != 0:
                 inside = turning_point(lane, e, side) > 0.0
             if inside:
                 lane.sought[found] = float(e)
@@ -104,24 +126,29 @@ def first_event(lane: Any, shared: Any) -> float:
     return float(cut)
 
 
+def matters(lane: Any, e: int) -> bool:
+    """Whether a peak of a force may be the largest of its pair, and is more than round-off."""
+    pair, rate, rate_new = table.pair[e], abs(lane.g[e]), abs(lane.g_new[e])
+    most = lane.force[pair] + (rate + rate_new) * lane.step
+    at_rest = flickers(max(rate, rate_new), lane.step, lane.peak[pair])
+    return bool(most > max(lane.peak[pair], lane.tally[TALLIED * pair + 2]) and not at_rest)
+
+
 def unresolved(lane: Any, e: int) -> bool:
     """Whether a function that turns a switch may change sides unseen within this step."""
-    if table.does[e] != FLAG and table.does[e] != STOP:
-        return False
-    m, m_new, size = lane.step * lane.gd[e], lane.step * lane.gd_new[e], max(abs(lane.g[e]), abs(lane.g_new[e]))
-    odd = abs(lane.g_new[e] - lane.g[e] - 0.5 * (m + m_new)) > UNEXPLAINED * size + lane.sure
-    return bool(odd or max(abs(m), abs(m_new)) > FAR * size + lane.sure)
+    turns = table.does[e] == FLAG or table.does[e] == STOP
+    return bool(turns and is_coarse(lane.g[e], lane.gd[e], lane.g_new[e], lane.gd_new[e], lane.step, lane.sure))
 
 
 def shorter_step(lane: Any, shared: Any, found: int) -> float:
     """The step to the first of the events that lie inside this one, or 0."""
-    earliest, nearness = INF, 0.0
+    earliest, nearness = inf, 0.0
     for k in range(found):
         e = int(lane.sought[k])
         does, side, until = table.does[e], lane.side[e], 1.0
         if lane.hit[e] == 0.0:
             until = turning_point(lane, e, side)
-        x = INF
+        x = inf
         if does != PEAK:
             x = crossing(lane, e, side, until)  # the bottom itself, if the cubic does not cross zero before
         elif lane.tries < shared.peak_tries:
@@ -134,17 +161,12 @@ def shorter_step(lane: Any, shared: Any, found: int) -> float:
                 nearness = max(nearness, NEAR_CUT * lane.step)
             elif lane.hit[e] != 0.0:  # a function that comes back before the end must not return undetected
                 nearness = near_enough(lane, shared)
-    if earliest == INF:
+    if earliest == inf:
         return 0.0
     x = earliest + 0.5 * nearness
     if x >= lane.step - 0.5 * nearness or lane.tries >= MOST_TRIES:
         return 0.0
     return float((lane.t + x) - lane.t)
-
-
-def bracket(t: float) -> float:
-    """How closely an event is located, s."""
-    return max(BRACKET, ULPS * abs(t))
 
 
 def near_enough(lane: Any, shared: Any) -> float:
@@ -166,37 +188,47 @@ def peak_inside(lane: Any, e: int) -> float:
 def event_ahead(lane: Any, shared: Any, h: float) -> float:
     """The length, s, of a step to the first event within h, by parabolas from the present; inf if there is none.
 
-    Slip that approaches zero goes on beyond: its speed is that of the corner again once it is as large the other way round. What is
-    watched always comes first, then contacts, as on a GPU: for the same bits.
+    What is watched always comes first, then contacts, as on a GPU: for the same bits.
     """
     near, over, margin = h, 0.0, 0.0
     for k in range(int(lane.n_watched)):
         e = int(lane.watching[k])
         side = lane.side[e]
-        if table.has_rate[e] != 0 and counts(e, side):
-            does, speed = table.does[e], shared.corners[e]
-            g, fall, bend = lane.g[e] * side, -lane.gd[e] * side, lane.gdd[e] * side
-            if speed > 0.0 and side < 0.0 and fall < 0.0:
-                g, fall, bend = 2.0 * speed - g, -fall, 0.0
-            bottom = fall * fall - 2.0 * g * bend  # above zero: the parabola falls below zero
-            below = g < near * (fall - 0.5 * bend * near)
-            if g > 0.0 and (below or (0.0 < fall < bend * near and bottom > 0.0)):
-                near = 2.0 * g / (fall + sqrt(max(bottom, 0.0)))
-                over, margin = OVER, 0.0
-                if does != CUT:
-                    over = SHORT - 1.0 if does == GAP and side < 0.0 and lane.aimed == 0.0 else 0.0
-                    margin = BEYOND_EVENT * shared.near * lane.h
-    return just_beyond(near, over, margin, lane.t) if near < h else INF
+        if table.has_rate[e] != 0 and table.direction[e] != int(side):
+            does = table.does[e]
+            x = zero_ahead(side, lane.g[e], lane.gd[e], lane.gdd[e], shared.corners[e], near)
+            if x < near:
+                near, over = x, overshoot(does, side, lane.aimed)
+                margin = 0.0 if does == CUT else BEYOND_EVENT * shared.near * lane.h
+    return just_beyond(near, over, margin, lane.t) if near < h else inf
+
+
+def zero_ahead(side: float, g: float, gd: float, gdd: float, speed: float, within: float) -> float:
+    """The time, s, in which an event function falls to zero by its parabola, if that is less than `within`; else inf.
+
+    Slip that approaches zero goes on beyond: its speed is that of the corner again once it is as large the other way round.
+    """
+    g, fall, bend = g * side, -gd * side, gdd * side
+    through_rest = speed > 0.0 and side < 0.0 and fall < 0.0
+    g, fall, bend = (2.0 * speed - g, -fall, 0.0) if through_rest else (g, fall, bend)
+    bottom = fall * fall - 2.0 * g * bend  # above zero: the parabola falls below zero
+    below = g < within * (fall - 0.5 * bend * within)
+    dips = 0.0 < fall < bend * within and bottom > 0.0
+    if g > 0.0 and (below or dips):
+        return 2.0 * g / (fall + sqrt(max(bottom, 0.0)))
+    return inf
+
+
+def overshoot(does: int, side: float, aimed: float) -> float:
+    """How far beyond an event a step ends that is to locate it, as a fraction of its distance."""
+    if does == CUT:
+        return OVER
+    return SHORT - 1.0 if does == GAP and side < 0.0 and aimed == 0.0 else 0.0
 
 
 def just_beyond(x: float, over: float, margin: float, t: float) -> float:
     """The length of a step to an event at distance x, s: far enough for it to have happened, so near that it is located."""
     return x + over * x + (margin + 0.5 * bracket(t))
-
-
-def counts(e: int, side: float) -> bool:
-    """Whether an event happens when its function leaves this side."""
-    return bool(table.direction[e] == 0 or table.does[e] == GAP or float(table.direction[e]) != side)
 
 
 def turning_point(lane: Any, e: int, side: float) -> float:
@@ -287,7 +319,7 @@ def close_pair(lane: Any, shared: Any, pair: int, speed: float) -> None:
     floor = shared.floors[int(lane.member) * shared.floors_step + pair]
     impulse, lost, rubbed = lane.y[table.impulse[pair]], lane.y[table.lost[pair]], lane.y[table.rubbed[pair]]
     lane.begin_impulse[pair], lane.begin_lost[pair], lane.begin_rubbed[pair] = impulse, lost, rubbed
-    lane.p[table.closed[pair]], lane.p[table.entry[pair]] = 1.0, entered(speed, max(speed, floor))
+    lane.p[table.closed[pair]], lane.p[table.entry[pair]] = 1.0, entry_of(speed, max(speed, floor))
     for i in range(table.n_bristles[pair]):
         lane.y[table.bristles[pair] + i] = 0.0
     lane.peak[pair] = 0.0
@@ -306,31 +338,26 @@ def entry_speed(lane: Any, shared: Any, pair: int) -> float:
 
 def thrown(lane: Any, shared: Any, pair: int) -> float:
     """The entry speed of a pair that starts pressed, m/s, once the acceleration without damping is known: see `begin`."""
-    apart, depth = -lane.g[max(table.renewal[pair], 0)], max(-lane.g[table.gap[pair]], 0.0)
+    thrown_out = thrown_speed(-lane.g[max(table.renewal[pair], 0)], -lane.g[table.gap[pair]])
     floor = shared.floors[int(lane.member) * shared.floors_step + pair]
     speed = -lane.gd[table.gap[pair]]
-    return entered(speed, max(max(speed, floor), sqrt(max(THROWN * apart * depth, 0.0))))
+    return float(entry_of(speed, max(speed, thrown_out, floor)))
 
 
-def entered(closing: float, speed: float) -> float:
-    """What p holds for the entry speed of a contact that begins with this closing speed, m/s: negative if it does not compress."""
-    return speed if closing > SPENT * speed else -speed
-
-
-def is_quiet(lane: Any, e: int) -> bool:
+def goes_on(lane: Any, e: int) -> bool:
     """Whether a compression is over at the end of the step: all forces go on, so that neither time nor place matters."""
     if table.does[e] != RENEWAL:
         return False
     pair = table.pair[e]
-    entry = lane.p[table.entry[pair]]
-    return bool(entry > 0.0 and -lane.gd_new[table.gap[pair]] < entry)
+    return is_quiet(lane.p[table.entry[pair]], -lane.gd_new[table.gap[pair]])
 
 
 def renew(lane: Any, e: int) -> bool:
     """Ends a compression, or begins a new one with the largest closing speed, as `phases` does; True if forces change."""
-    pair, quiet = table.pair[e], is_quiet(lane, e)
+    pair = table.pair[e]
     entry, closing = lane.p[table.entry[pair]], -lane.gd[table.gap[pair]]
-    lane.p[table.entry[pair]] = -entry if entry > 0.0 else max(closing, -entry)
+    quiet = is_quiet(entry, closing)
+    lane.p[table.entry[pair]] = renewed_entry(entry, closing)
     if quiet:  # it is watched on, by another function
         lane.side[e], lane.g[e], lane.gd[e], lane.gdd[e] = 1.0, entry - closing, 0.0, 0.0
     return not quiet
@@ -352,10 +379,3 @@ def count_touch(lane: Any, pair: int) -> None:
     heat, rubbing = lane.tally[first + 3] + heat, lane.tally[first + 4] + rubbing
     lane.tally[first], lane.tally[first + 1], lane.tally[first + 2] = count, pushed, most
     lane.tally[first + 3], lane.tally[first + 4] = heat, rubbing
-
-
-FUNCTIONS = (
-    bracket, counts, just_beyond, event_ahead, near_enough, peak_inside, watched, dead_of, required, side_at_start, first_event,
-    unresolved, shorter_step, turning_point, crossing, entry_speed, note_peaks, note_forces, entered, close_pair, thrown, renew,
-    open_pair, count_touch, is_quiet,
-)  # fmt: skip

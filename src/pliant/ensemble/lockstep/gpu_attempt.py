@@ -21,7 +21,6 @@ import numpy as np
 from pliant.codegen.guards import ALWAYS
 from pliant.codegen.sincos import real
 from pliant.ensemble.lockstep.copies import SINCE_LOOK, SINCE_STEP
-from pliant.ensemble.lockstep.events import CUT, PASSED
 from pliant.ensemble.lockstep.gpu import COMPUTED, CONSTANT_SPACE, READ_AGAIN, STAGES, TOGETHER
 from pliant.ensemble.lockstep.onward import LEFT, REPEATED, TAKEN
 from pliant.ensemble.lockstep.predict import AheadWriter
@@ -244,14 +243,6 @@ class GpuAttemptWriter(StartWriter, AheadWriter):
                 for e in events:
                     calm = self._still_calm(e, calm, sure)
                 self.store(calm, "calm")
-
-    def _still_calm(self, e: int, calm: str, sure: str) -> str:
-        """What is known about the step (`calm`) once this event is looked at as well."""
-        otherwise = "0.0"
-        if self.model.events[e].does == CUT:
-            passed = self._both(self._is_passed(e, sure), self._compare("une", calm, "0.0"))
-            otherwise = self.select(passed, real(PASSED), "0.0")
-        return self.select(self._is_calm(e, sure), calm, otherwise)
 
     def _put_present(self) -> None:
         """Puts the present into the record before the end of the step takes its place: it has changed since it was brought."""

@@ -8,11 +8,10 @@ an attempt, one member at a time, and decide what the next attempt is. `lane` is
 
 from __future__ import annotations
 
-from math import inf, nan, sqrt
+from math import inf, sqrt
 from typing import Any
 
 from pliant.codegen.plain import at_once
-from pliant.ensemble.lockstep import events, lengths, rewind
 from pliant.ensemble.lockstep.events import (
     CUT,
     FLAG,
@@ -36,25 +35,22 @@ from pliant.ensemble.lockstep.events import (
     thrown,
     watched,
 )
-from pliant.ensemble.lockstep.lengths import aim, next_stop, own_exp, own_log, propose, refuse, smallest
+from pliant.ensemble.lockstep.lengths import aim, next_stop, own_exp, own_log, set_length
 from pliant.ensemble.lockstep.rewind import go_back
-from pliant.integrate.memory.run_record import UNDAMPED
+from pliant.integrate.loop.control import PROBES, SHORTER
+from pliant.integrate.loop.judging import first_length, probe_length, side_of, smallest_step
+from pliant.integrate.memory.run_record import CHATTER, SHORTEST_TURN, UNDAMPED
 
 # How members end: the codes of `status`, and one code that only this loop has.
-REACHED, AT_EVENT, NOT_FINITE, TOO_SMALL, STEP_LIMIT, UNSURE, CHATTERS, CANCELLED = range(8)
-TURNS_AT_ONCE, TURN_TIME = 100, 1e-7  # this many changes of a flag within this time, s, count as chatter
-PROBES = 8
+REACHED, AT_EVENT, NOT_FINITE, TOO_SMALL, STEP_LIMIT, UNDECIDED, CHATTERS, CANCELLED = range(8)
 SURE = 1e-12  # of the size of the state: a function nearer to zero at the start is left to the general loop
 DEAD = 2.0**-50  # of the size of the state: a smaller gap is neither open nor closed
 
-CONSTANTS = {name: value for name, value in {**vars(events), **vars(lengths), **globals()}.items()
-             if name.isupper() and isinstance(value, (int, float))} | {"INF": inf, "NAN": nan}  # fmt: skip
 # Supplied by a structure (`LockstepLayout`): tables, and the numbers of states, controlled states, works, stored rates of
 # controlled and of carried components, events, pairs, changing entries of p, a member's own constants, entries of a head, tips and
 # limits.
 table: Any = None
 N = N_C = N_W = N_ROWS = N_CARRIED = N_E = N_P = N_CHANGING = N_OWN = N_HEAD = N_TIPS = N_LIMIT = LATER = 0
-INF, NAN = inf, nan
 
 
 # ---- a member begins
@@ -90,11 +86,11 @@ def take(lane: Any, shared: Any) -> None:
     lane.t, lane.t_new, lane.t_stop = shared.t_start, shared.t_start, shared.ends[0]
     lane.piece, lane.next_row, lane.n_closed, lane.turns, lane.turned = 0.0, 0.0, 0.0, 0.0, shared.t_start
     lane.accepted, lane.rejected, lane.refusals, lane.tries = 0.0, 0.0, 0.0, 0.0
-    lane.h, lane.aimed, lane.touch_h = 0.0, 0.0, INF
+    lane.h, lane.aimed, lane.touch_h = 0.0, 0.0, inf
     for e in range(N_E):
         lane.gdd[e] = 0.0
     if N_LIMIT > 0:
-        lane.longest = INF
+        lane.longest = inf
     lane.fresh = 1.0
     restart(lane)
 
@@ -133,10 +129,7 @@ def set_probe(lane: Any, shared: Any) -> None:
     if lane.start == 0.0:
         return
     slope, size = sqrt(lane.slope / N_C), sqrt(lane.size / N_C)
-    trial = 0.01 * size / slope
-    if size < 1e-5 or slope < 1e-5:
-        trial = 1e-6
-    trial = min(trial, min(shared.max_step, lane.t_stop - lane.t))
+    trial = min(probe_length(slope, size), min(shared.max_step, lane.t_stop - lane.t))
     lane.trial, lane.slope = trial * lane.nearer, slope
 
 
@@ -188,11 +181,9 @@ def judge_attempt(lane: Any, shared: Any) -> None:
     if lane.start != 0.0:
         take_up(lane, shared)
         return
-    if not lane.error <= 1.0:
-        refuse(lane)
+    if set_length(lane, shared):
+        lane.due = 1.0
         return
-    if lane.tries == 0.0:
-        propose(lane, shared)
     cut, lane.hits = 0.0, 0.0
     if lane.calm == 0.0:
         cut = first_event(lane, shared)
@@ -216,11 +207,11 @@ def take_up(lane: Any, shared: Any) -> None:
         return
     bend = lane.bend
     lane.probes += 1.0
-    if not bend < INF:
+    if not bend < inf:
         if lane.probes < PROBES:
-            lane.nearer *= 0.01  # the probe left the domain of the right-hand side: use a shorter one
+            lane.nearer *= SHORTER
             return
-        bend = INF
+        bend = inf
     for e in at_once(N_E):
         lane.g[e], lane.gd[e] = lane.g_new[e], lane.gd_new[e]
     if lane.fresh != 0.0:
@@ -240,16 +231,12 @@ def take_up(lane: Any, shared: Any) -> None:
     for pair in at_once(N_P):
         lane.p[table.entry[pair]] = entry_speed(lane, shared, pair)
     steepest = max(lane.slope, bend)
-    first = min(100.0 * lane.trial, own_exp(own_log(0.01 / steepest) / table.order[0]))
-    if steepest <= 1e-15:
-        first = max(1e-6, 1e-3 * lane.trial)
-    if steepest == INF:
-        first = lane.trial
+    first = first_length(steepest, lane.trial, own_exp(own_log(0.01 / steepest) / table.order[0]))
     if lane.n_closed != 0.0:  # the force of a contact begins too gently for this estimate: what held after the last touch is better
         if lane.touch_h != 0.0:
             first = min(first, lane.touch_h)
         lane.touch_h = 0.0
-    lane.h = min(max(first, 2.0 * smallest(lane.t)), shared.max_step)
+    lane.h = min(max(first, 2.0 * smallest_step(lane.t)), shared.max_step)
     lane.log_old, lane.refusals, lane.aimed = table.least_old[0], 0.0, 0.0
     lane.start = 0.0
     if N_LIMIT > 0:
@@ -278,7 +265,7 @@ def set_out(lane: Any, shared: Any) -> bool:
         does, g = table.does[e], lane.g[e]
         weighs = does != PEAK and does != CUT and does != RENEWAL
         if weighs and not abs(g) > lane.sure:
-            finish(lane, UNSURE)
+            finish(lane, UNDECIDED)
             return True
         if does == GAP and g < 0.0:
             close_pair(lane, shared, table.pair[e], -lane.gd[e])
@@ -310,8 +297,8 @@ def choose(lane: Any, shared: Any) -> None:
     if lane.accepted + lane.rejected >= shared.max_steps:
         finish(lane, STEP_LIMIT)
         return
-    if lane.h < smallest(lane.t):
-        finish(lane, TOO_SMALL if lane.error < INF else NOT_FINITE)
+    if lane.h < smallest_step(lane.t):
+        finish(lane, TOO_SMALL if lane.error < inf else NOT_FINITE)
         return
     aim(lane, shared, next_stop(lane, shared))
 
@@ -345,7 +332,7 @@ def move(lane: Any, shared: Any) -> None:
         shared.event[int(lane.member)] = stops
         finish(lane, AT_EVENT)
         return
-    if lane.turns > TURNS_AT_ONCE:
+    if lane.turns > CHATTER:
         finish(lane, CHATTERS)
         return
     if lane.t >= lane.t_stop:
@@ -382,11 +369,11 @@ def step_on(lane: Any) -> None:
     inverse = 1.0 / lane.step
     for k in range(int(lane.n_watched)):
         e = int(lane.watching[k])
-        g, gd, side, dead = lane.g_new[e], lane.gd_new[e], lane.side[e], dead_of(lane, e)
+        g, gd = lane.g_new[e], lane.gd_new[e]
         if lane.hits == 0.0:
             lane.gdd[e] = 0.0 if lane.calm == PASSED and table.does[e] == CUT else (gd - lane.gd[e]) * inverse
         lane.g[e], lane.gd[e] = g, gd
-        lane.side[e] = 1.0 if g > dead else (-1.0 if g < -dead or (g == 0.0 and dead == 0.0 and side != 0.0) else side)
+        lane.side[e] = side_of(g, int(lane.side[e]), dead_of(lane, e))
 
 
 def act(lane: Any, shared: Any) -> int:
@@ -405,7 +392,7 @@ def act(lane: Any, shared: Any) -> int:
             if does == FLAG:
                 lane.changed = 1.0
                 lane.p[table.flag[e]] = 1.0 if lane.hit[e] == float(table.pressed[e]) else 0.0
-                if lane.t_new - lane.turned > TURN_TIME:
+                if lane.t_new - lane.turned > CHATTER * SHORTEST_TURN:
                     lane.turned, lane.turns = lane.t_new, 0.0
                 lane.turns += 1.0
             if does == RENEWAL and lane.p[table.closed[pair]] != 0.0:
@@ -462,7 +449,4 @@ def claim(shared: Any) -> int:  # written in text: it is atomic
     return member
 
 
-JUDGES = (
-    *events.FUNCTIONS, *lengths.FUNCTIONS, *rewind.FUNCTIONS, set_kind, restart, set_probe, set_bend, measure_works, set_out,
-    follow_jumps, choose, step_on, act, put_row, finish, take, end_member, take_up, move, judge_attempt, judge, begin, judge_left,
-)  # fmt: skip
+JUDGES = (take, judge, set_probe, set_bend, measure_works)

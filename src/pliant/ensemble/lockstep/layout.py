@@ -7,16 +7,13 @@ from functools import cached_property
 from itertools import groupby
 
 from pliant.codegen.function_writer import intrinsics_text
-from pliant.codegen.guards import ALL_IDLE, ALWAYS, MOST_SEPARATE
+from pliant.codegen.guards import ALL_IDLE, ALWAYS
 from pliant.codegen.member_lanes import Lanes, MemberProgram, intrinsics, member_text, sines_text
-from pliant.codegen.own_functions import CONSTANTS as OWN_CONSTANTS
 from pliant.codegen.own_functions import OWN
-from pliant.codegen.plain import Setting, Slots, plain_text
-from pliant.ensemble.lockstep.events import GAP, RENEWAL
+from pliant.codegen.plain import Setting, Slots, in_vectors, plain_text
+from pliant.ensemble.lockstep.events import GAP, OF_NUMBERS, RENEWAL, WIDE
 from pliant.ensemble.lockstep.gpu import CONSTANT_SPACE
-from pliant.ensemble.lockstep.judge import CONSTANTS
 from pliant.ensemble.lockstep.lists import PAIR_BITS
-from pliant.ensemble.lockstep.onward import CONSTANTS as ONWARD_CONSTANTS
 from pliant.ensemble.lockstep.scheme import Scheme
 from pliant.ensemble.lockstep.tables import SHARED, LockstepModel
 from pliant.integrate.methods.tableaus import Tableau
@@ -111,13 +108,11 @@ class LockstepLayout:
         """What plain functions access in a memory of members."""
         m, events, pairs = self.model, self.model.events, self.model.pairs
         constants = {
-            **CONSTANTS, **ONWARD_CONSTANTS,
             "N": m.n, "N_C": m.n_controlled, "N_W": m.n_works, "N_ROWS": len(m.rows), "N_CARRIED": m.n_carried,
             "N_E": len(events), "N_P": len(pairs),
             "N_CHANGING": m.n_changing, "N_OWN": m.n_constants if self.lanes.own_constants else 0, "N_HEAD": m.n_head,
             "N_TIPS": m.n_tips, "N_LIMIT": int(m.limited), "LATER": int(half > 0),
-            "N_GUARDS": len(self.rhs.program.guards), "MOST_SEPARATE": MOST_SEPARATE,
-            "N_CHAINED": sum(rate >= 0 for rate in m.chained),
+            "N_GUARDS": len(self.rhs.program.guards), "N_CHAINED": sum(rate >= 0 for rate in m.chained),
         }  # fmt: skip
         tables: dict[str, Sequence[float] | Sequence[int]] = {
             "order": [float(self.scheme.tableau.order)], "least_old": [self.scheme.least_old], "control": self.scheme.control,
@@ -141,18 +136,19 @@ class LockstepLayout:
             slots=slots, half=half, stride=stride or self.lanes.width, prefix=prefix, shared=SHARED, constants=constants,
             tables=tables,
             declared={"claim": (("ptr",), "i64"), "own_exp": (("double",), "double"), "own_log": (("double",), "double")},
-            attributes="alwaysinline nounwind" if self.lanes.whole else "nounwind",
+            attributes="alwaysinline nounwind" if self.lanes.whole else "inlinehint nounwind",
             table_space=CONSTANT_SPACE if self.lanes.whole else 0, rolled=self.lanes.whole,
         )  # fmt: skip
 
     def parts(self) -> list[str]:
         """Functions that the programs of members call, and these programs."""
         lanes = self.lanes
-        own = Setting(constants=OWN_CONSTANTS, attributes="alwaysinline nounwind" if lanes.whole else "nounwind")
+        own = Setting(attributes="alwaysinline nounwind" if lanes.whole else "nounwind")
         declared = intrinsics_text() if lanes.width > 1 else "".join(
             line + "\n" for line in intrinsics_text().splitlines() if line not in intrinsics(lanes))  # fmt: skip
+        wide = in_vectors(plain_text(OF_NUMBERS, Setting(attributes="alwaysinline nounwind", prefix=WIDE)), lanes.width)
         return [
-            intrinsics(lanes), declared, sines_text(lanes), plain_text(OWN, own), _CLAIM,
+            intrinsics(lanes), declared, sines_text(lanes), plain_text(OWN, own), wide, _CLAIM,
             member_text("member_rhs", self.rhs, lanes, self.rhs_apart),
             member_text("member_lean", self.lean, lanes) if not lanes.whole else "",
             member_text("member_look", self.look, lanes, self.look_apart),

@@ -6,12 +6,9 @@ from math import exp, inf, log
 from typing import Any
 
 from pliant.ensemble.lockstep.events import event_ahead
+from pliant.integrate.loop.judging import BEYOND, CUT_SHORT, NEAREST, NO_ERROR, end_of_step, is_cut_short, smallest_step
 
 SAFETY = 0.9
-STRETCH = 1e-10
-SMALLEST_STEP, SMALLEST_ULPS = 1e-18, 16.0 * 2.0**-52
-NO_ERROR = 1e-30
-NEAREST, BEYOND = 1e-3, 1.05  # fraction of a rejected step, and factor on the distance to a corner: see `march`
 # A step that is rejected again meets something that is not smooth: its error falls with a lower power of its length than the order
 # says. Then the exponent of the error counts twice, at last three times, and the step may become this fraction of itself.
 MOST_TIMES, LEAST_AGAIN = 3.0, 0.1
@@ -21,36 +18,41 @@ AFTER_TOUCH = 3.0  # least growth after the first step of a touch: only its erro
 # Supplied by a structure (`LockstepLayout`): tables, and the number of limits.
 table: Any = None
 N_LIMIT = 0
-INF = inf
 
 
 # ---- by the error
 
 
-def smallest(t: float) -> float:
-    return max(SMALLEST_STEP, SMALLEST_ULPS * abs(t))
+def set_length(lane: Any, shared: Any) -> bool:
+    """Sets the length of the next step by the error of this one; returns whether this one is rejected."""
+    rejected = not lane.error <= 1.0
+    if rejected or lane.tries == 0.0:
+        log_error = own_log(max(lane.error, NO_ERROR))
+        factor = step_factor(lane, log_error)
+        if rejected:
+            refuse(lane, factor)
+        else:
+            propose(lane, shared, log_error, factor)
+    return rejected
 
 
-def refuse(lane: Any) -> None:
-    """Rejects a step that was too long or left the domain of the equations, and shortens it."""
+def step_factor(lane: Any, log_error: float) -> float:
+    """By how much the error changes the step: by Gustafsson's controllers, unless the step is rejected."""
+    again = -(table.control[3] * min(lane.refusals + 1.0, MOST_TIMES)) * log_error
+    change = table.control[0] * lane.log_old - table.control[3] * log_error if lane.error <= 1.0 else again
+    return SAFETY * own_exp(change)
+
+
+def refuse(lane: Any, factor: float) -> None:
+    """Rejects a step that was too long or left the domain of the equations, and shortens it.
+
+    Towards a corner, the next one ends just beyond, so that the corner can be located.
+    """
     lane.rejected += 1.0
     lane.refusals += 1.0
     lane.tries = 0.0
-    if lane.error < INF:
-        lane.h = shortened(lane, lane.refusals, SAFETY * own_exp(-error_power(lane.refusals) * own_log(lane.error)))
-    else:
-        lane.h = lane.step * 0.25
-    lane.due = 1.0
-
-
-def error_power(refusals: float) -> float:
-    """The power of its error by which a step is shortened that was rejected so many times."""
-    return float(table.control[3] * min(refusals, MOST_TIMES))
-
-
-def shortened(lane: Any, refusals: float, factor: float) -> float:
-    """The length of a step that is repeated: towards a corner it ends just beyond, so that the corner can be located."""
-    return corner_ahead(lane, lane.step * max(table.control[1] if refusals < 2.0 else LEAST_AGAIN, factor))
+    least = table.control[1] if lane.refusals < 2.0 else LEAST_AGAIN
+    lane.h = corner_ahead(lane, lane.step * max(least, factor)) if lane.error < inf else 0.25 * lane.step
 
 
 def corner_ahead(lane: Any, h: float) -> float:
@@ -58,17 +60,19 @@ def corner_ahead(lane: Any, h: float) -> float:
     ahead = h
     for k in range(int(lane.n_watched)):
         e = int(lane.watching[k])
-        if table.has_rate[e] != 0 and lane.side[e] != 0.0:
-            x = -BEYOND * lane.g[e] / lane.gd[e]
-            if NEAREST * lane.step < x < ahead:
-                ahead = x
+        if table.has_rate[e] != 0:
+            ahead = nearer_corner(lane.side[e], lane.g[e], lane.gd[e], lane.step, ahead)
     return float(ahead)
 
 
-def propose(lane: Any, shared: Any) -> None:
-    """Proposes the next step by Gustafsson's controllers."""
-    log_error = own_log(max(lane.error, NO_ERROR))
-    factor = SAFETY * own_exp(table.control[0] * lane.log_old - table.control[3] * log_error)
+def nearer_corner(side: float, g: float, gd: float, step: float, ahead: float) -> float:
+    """The distance to a zero that an event function heads for, if it is nearer than what is known to be ahead."""
+    x = -BEYOND * g / gd
+    return x if side != 0.0 and NEAREST * step < x < ahead else ahead
+
+
+def propose(lane: Any, shared: Any, log_error: float, factor: float) -> None:
+    """Proposes the step that follows an accepted one."""
     h = lengthened(lane, shared, factor)
     lane.touch_h = touch_step(lane, factor)
     lane.h = h
@@ -77,7 +81,7 @@ def propose(lane: Any, shared: Any) -> None:
 
 def lengthened(lane: Any, shared: Any, factor: float) -> float:
     """The length that follows an accepted step; a step that was cut short does not shorten the next."""
-    kept = lane.h if cut_short(lane) else 0.0
+    kept = lane.h if is_cut_short(lane.step, lane.h) else 0.0
     if follows_touch(lane):
         kept = AFTER_TOUCH * lane.step
     return float(min(max(changed_by(lane, factor), kept), shared.max_step))
@@ -89,14 +93,9 @@ def changed_by(lane: Any, factor: float) -> float:
     return float(lane.step * min(max(factor, table.control[1]), most))
 
 
-def cut_short(lane: Any) -> bool:
-    """Whether the step ends at a stop, a row or an event, and not where its error allowed."""
-    return bool(lane.step < (1.0 - STRETCH) * lane.h)
-
-
 def follows_touch(lane: Any) -> bool:
     """Whether this is the first whole step after a touch."""
-    return bool(lane.touch_h == 0.0 and not cut_short(lane))
+    return bool(lane.touch_h == 0.0 and not is_cut_short(lane.step, lane.h))
 
 
 def touch_step(lane: Any, factor: float) -> float:
@@ -117,16 +116,13 @@ def next_stop(lane: Any, shared: Any) -> float:
 
 
 def aim(lane: Any, shared: Any, stop: float) -> None:
-    """Sets the end of the next attempt: exactly at a stop, or so far from it that no sliver is left; or at an event ahead.
+    """Sets the end of the next attempt: by its length and the stop, or at an event ahead.
 
     A step to where an event should be saves one beyond it, of which nothing but that event is used.
     """
-    rest, h = stop - lane.t, lane.h
-    lane.t_new = stop
-    if h * (1.0 + STRETCH) < rest:
-        lane.t_new = lane.t + (0.5 * rest if 2.0 * h > rest else h)
+    lane.t_new = end_of_step(lane.t, lane.h, stop, CUT_SHORT, True)
     if N_LIMIT > 0:
-        lane.t_new = min(lane.t_new, lane.t + max(lane.longest, 2.0 * smallest(lane.t)))
+        lane.t_new = min(lane.t_new, lane.t + max(lane.longest, 2.0 * smallest_step(lane.t)))
     ahead, again = event_ahead(lane, shared, lane.t_new - lane.t), lane.aimed
     lane.aimed = 0.0
     if ahead < lane.t_new - lane.t and (again == 0.0 or ahead < NEARER * lane.step):
@@ -143,9 +139,3 @@ def own_exp(x: float) -> float:
 
 def own_log(x: float) -> float:
     return log(x)
-
-
-FUNCTIONS = (
-    smallest, corner_ahead, error_power, shortened, refuse, cut_short, follows_touch, changed_by, touch_step, lengthened, propose,
-    next_stop, aim,
-)  # fmt: skip

@@ -13,8 +13,7 @@ from math import inf
 
 from pliant.codegen.sincos import real
 from pliant.ensemble.lockstep.contacts import ContactWriter
-from pliant.ensemble.lockstep.events import BEYOND_EVENT, CUT, GAP, OVER, SHORT
-from pliant.ensemble.lockstep.lengths import BEYOND, NEAREST
+from pliant.ensemble.lockstep.events import BEYOND_EVENT, CUT
 from pliant.ensemble.lockstep.records import RECORD
 from pliant.ensemble.lockstep.staging import AWAKE, MEMORY
 
@@ -63,13 +62,12 @@ class AheadWriter(ContactWriter):
         return self._ahead("@corner_ahead(ptr nonnull %here, double %h)", {"nearest": "%h"}, self._nearer, lambda: None)
 
     def _nearer(self, e: int) -> None:
-        """Takes the distance to a zero that its event function heads for, if it is the nearest."""
-        nearest = self.op("fmul", real(NEAREST), self.load("step"))
-        x = self.op("fdiv", self.op("fmul", real(-BEYOND), self.load("g", e)), self.load("gd", e))
-        ahead = self._so_far("nearest")
-        sided = self.let(f"fcmp une double {self.load('side', e)}, 0.0")
-        within = self.let(f"and i1 {self.let(f'fcmp olt double {nearest}, {x}')}, {self.let(f'fcmp olt double {x}, {ahead}')}")
-        self.lines.append(f"  store double {self.select(self._both(sided, within), x, ahead)}, ptr %nearest.at")
+        known = [*(self.load(name, e) for name in ("side", "g", "gd")), self.load("step"), self._so_far("nearest")]
+        self.lines.append(f"  store double {self._answer('nearer_corner', *known)}, ptr %nearest.at")
+
+    def _answer(self, name: str, *x: str) -> str:
+        """The answer of a plain function of numbers."""
+        return self.let(f"call double @{name}({', '.join(f'double {a}' for a in x)})")
 
     def _event_ahead(self) -> str:
         at_no_event = {"near": "%h", "over": "0.0", "margin": "0.0", "far": real(inf)}
@@ -78,42 +76,25 @@ class AheadWriter(ContactWriter):
 
     def _sooner(self, e: int) -> None:
         """Takes the zero that an event function heads for, if it is the first."""
-        event, side, near = self.model.events[e], self.load("side", e), self._so_far("near")
-        g, gd, bend = (self.op("fmul", self.load(name, e), side) for name in ("g", "gd", "gdd"))
-        fall = self.let(f"fneg double {gd}")
+        event, near = self.model.events[e], self._so_far("near")
+        known = [self.load(name, e) for name in ("side", "g", "gd", "gdd")]
+        speed = "0.0"
         if event.does == CUT:
-            g, fall, bend = self._through_rest(e, side, g, fall, bend)
-        bottom = self.op("fsub", self.op("fmul", fall, fall), self.op("fmul", self.op("fmul", "2.0", g), bend))
-        there = self.op("fsub", fall, self.op("fmul", self.op("fmul", "0.5", bend), near))
-        below = self._compare("olt", g, self.op("fmul", near, there))
-        dips = self._both(self._compare("olt", "0.0", fall), self._compare("olt", fall, self.op("fmul", bend, near)))
-        first = self._either(below, self._both(dips, self._compare("ogt", bottom, "0.0")))
-        first = self._both(first, self._compare("ogt", g, "0.0"))
-        if event.direction != 0 and event.does != GAP:
-            first = self._both(first, self._compare("une", side, real(event.direction)))
+            corners = self.shared("corners")
+            speed = self.let(f"load double, ptr {self.let(f'getelementptr double, ptr {corners}, i64 {e}')}")
+        x = self._answer("zero_ahead", *known, speed, near)
+        first = self._compare("olt", x, near)
+        if event.direction != 0:
+            first = self._both(first, self._compare("une", known[0], real(event.direction)))
         with self._if(first):
-            root = self.call("sqrt", self._largest(bottom, "0.0"))
-            over, margin = real(OVER), "0.0"
+            over = self.let(f"call double @overshoot(i64 {event.does}, double {known[0]}, double {self.load('aimed')})")
+            margin = "0.0"
             if event.does != CUT:
-                over, margin = "0.0", self.op("fmul", self.op("fmul", real(BEYOND_EVENT), self.shared("near")), self.load("h"))
-            if event.does == GAP:
-                opens = self._both(self._compare("olt", side, "0.0"), self._compare("oeq", self.load("aimed"), "0.0"))
-                over = self.select(opens, real(SHORT - 1.0), "0.0")
-            near = self.op("fdiv", self.op("fmul", "2.0", g), self.op("fadd", fall, root))
-            for name, x in {"near": near, "over": over, "margin": margin}.items():
-                self.lines.append(f"  store double {x}, ptr %{name}.at")
-
-    def _through_rest(self, e: int, side: str, g: str, fall: str, bend: str) -> list[str]:
-        """The same for slip that approaches zero: as seen from the other side of it."""
-        corners = self.shared("corners")
-        speed = self.let(f"load double, ptr {self.let(f'getelementptr double, ptr {corners}, i64 {e}')}")
-        slows = self._both(self._compare("olt", side, "0.0"), self._compare("olt", fall, "0.0"))
-        slows = self._both(slows, self._compare("ogt", speed, "0.0"))
-        beyond = self.op("fsub", self.op("fmul", "2.0", speed), g), self.let(f"fneg double {fall}"), "0.0"
-        return [self.select(slows, x, here) for x, here in zip(beyond, (g, fall, bend), strict=True)]
+                margin = self.op("fmul", self.op("fmul", real(BEYOND_EVENT), self.shared("near")), self.load("h"))
+            for name, found in {"near": x, "over": over, "margin": margin}.items():
+                self.lines.append(f"  store double {found}, ptr %{name}.at")
 
     def _step_to_event(self) -> None:
         near, over, margin = (self._so_far(name) for name in ("near", "over", "margin"))
         with self._if(self._compare("olt", near, "%h")):
-            arguments = f"double {near}, double {over}, double {margin}, double {self.load('t')}"
-            self.lines.append(f"  store double {self.let(f'call double @just_beyond({arguments})')}, ptr %far.at")
+            self.lines.append(f"  store double {self._answer('just_beyond', near, over, margin, self.load('t'))}, ptr %far.at")

@@ -16,7 +16,7 @@ from pliant.codegen.plain import Setting, Slots, plain_text
 from pliant.ensemble.lockstep.copies import SINCE_LOOK, SINCE_STEP, copies_texts
 from pliant.ensemble.lockstep.events import TALLIED
 from pliant.ensemble.lockstep.gpu import apart_by
-from pliant.ensemble.lockstep.judge import JUDGES, begin, measure_works, restart, set_bend, set_kind, set_probe, take
+from pliant.ensemble.lockstep.judge import begin, judge_left
 from pliant.ensemble.lockstep.tables import NUMBERS
 from pliant.host.cuda import WARP
 
@@ -29,7 +29,6 @@ UNJUDGED = ("size", "atol_works")  # what only attempts need
 RECORD = "record"  # the address of a record, in a slot
 OF_EVENTS, OF_PAIRS = ("side", "g", "gd", "g_new", "gd_new", "watching", "hit", "sought"), ("force", "peak")
 MOST_JUDGED = 1792  # bytes of shared memory of a thread that judges: with more, fewer than four warps would run at a time
-BEGINS, OF_ATTEMPTS = (restart, set_kind, take, begin), (measure_works, set_bend, set_probe, begin)
 SECTOR, LINE = 4, 16  # doubles that are read and written together, and of a line of the cache
 CHANGING = ("step", "t", "t_new", "start", "h", "accepted", "rejected", "log_old", "tries", "refusals", "longest", "error",
             "calm", "limit", "aimed", "touch_h")  # single numbers that attempts change, in whole sectors  # fmt: skip
@@ -100,7 +99,7 @@ class Records:
 
     def begins(self) -> str:
         """The functions with which a lane begins."""
-        return plain_text(BEGINS, self.text.setting(self.slots, self.half, self.stride, STORED))
+        return plain_text([begin], self.text.setting(self.slots, self.half, self.stride, STORED))
 
     # ---- what is judged, in shared memory
 
@@ -135,7 +134,7 @@ class Records:
         setting: Setting = self.text.setting(self.slots, self.half, self.stride, JUDGED)
         if self.near.places:
             setting = replace(setting, slots=self.near, far=self.slots)
-        judges = plain_text([function for function in JUDGES if function not in OF_ATTEMPTS], setting)
+        judges = plain_text([judge_left], setting)
         if not self.near.places:
             return judges
         (bring, put), none = copies_texts(self.text.together), {SINCE_STEP: 0, SINCE_LOOK: 0}

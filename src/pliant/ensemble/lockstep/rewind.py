@@ -7,13 +7,13 @@ from typing import Any
 
 from pliant.codegen.guards import MOST_SEPARATE
 from pliant.codegen.plain import at_once
-from pliant.ensemble.lockstep.events import CUT, PEAK, bracket, dead_of, is_quiet, near_enough
+from pliant.ensemble.lockstep.events import CUT, PEAK, dead_of, goes_on, near_enough
+from pliant.integrate.loop.judging import bracket
 
 # Supplied by a structure (`LockstepLayout`): tables, and the numbers of controlled states, of those whose rates are states, of
 # stored rates of the others and of carried components, and of guards.
 table: Any = None
 N_C = N_CHAINED = N_ROWS = N_CARRIED = N_GUARDS = 0
-INF = inf
 
 
 def go_back(lane: Any, shared: Any) -> None:
@@ -46,10 +46,10 @@ def midway(rate_new: float, rate: float, share: float) -> float:
 
 def since_events(lane: Any) -> float:
     """How long before the end of the step, s, the last of the events happened that change the equations or end the run."""
-    least = INF
+    least = inf
     for k in range(int(lane.n_watched)):
         e = int(lane.watching[k])
-        if lane.hit[e] != 0.0 and table.does[e] != CUT and table.does[e] != PEAK and not is_quiet(lane, e):
+        if lane.hit[e] != 0.0 and table.does[e] != CUT and table.does[e] != PEAK and not goes_on(lane, e):
             least = min(least, since_event(lane, e))
     return float(least)
 
@@ -74,6 +74,3 @@ def awake_guards(lane: Any) -> int:
 def is_awake(guards: int, r: int) -> bool:
     """Whether a carried component changes: some do only while a contact is closed, and their rates are not kept otherwise."""
     return bool(guards & table.needs[r] == table.needs[r] and (guards != 0 or table.needs_some[r] == 0))
-
-
-FUNCTIONS = (since_event, since_events, midway, awake_guards, is_awake, go_back)

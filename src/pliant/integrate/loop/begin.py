@@ -5,17 +5,17 @@ A value within round-off of zero has no sign: it is judged by its next derivativ
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from pliant.codegen.loop_language import floats, ints
 from pliant.integrate.loop.grips import begin_grip, watch_grip
 from pliant.integrate.loop.impacts import strike
+from pliant.integrate.loop.judging import thrown_speed
 from pliant.integrate.loop.kernels import call_kernel, stage
 from pliant.integrate.loop.near_pairs import list_near, look_at_members, rest_free_places
 from pliant.integrate.loop.pairs import observe_contacts, of_pair, pair_place
 from pliant.integrate.loop.phases import choose_kernels, close, is_impulsive, round_off_of_gap, set_flag, set_precision, watch
-from pliant.integrate.memory.run_record import CLOSED, ENTRY, GAP, GOES_ON, RENEWAL, SETTLING, THROWN, UNDAMPED
+from pliant.integrate.memory.run_record import CLOSED, ENTRY, GAP, GOES_ON, RENEWAL, SETTLING, UNDAMPED
 
 EPSILON = 2.0**-52
 DOUBT = 8.0 * EPSILON  # relative error of a state that a user typed, or computed in a few operations
@@ -128,12 +128,12 @@ def _begin_contacts(run: Any) -> None:
 
 
 def _thrown(run: Any, pair: int) -> float:
-    """The speed, m/s, at which a pair that starts pressed would be thrown out without losses, as if it had come in so fast."""
+    """See `thrown_speed`."""
     e = pair_place(run, pair, RENEWAL)
     if e < 0:
         return 0.0
     apart = -floats(run.g_try, run.n_events)[e]  # m/s^2, of all forces without damping: none if it rests
-    return math.sqrt(max(THROWN * apart * max(-of_pair(run, run.at_gap, pair), 0.0), 0.0))
+    return thrown_speed(apart, -of_pair(run, run.at_gap, pair))
 
 
 def _begin_joints(run: Any) -> None:

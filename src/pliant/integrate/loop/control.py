@@ -6,18 +6,12 @@ import math
 from typing import Any
 
 from pliant.codegen.loop_language import floats
+from pliant.integrate.loop.judging import NO_ERROR, NO_SLOPE, end_of_step, first_length, is_cut_short, probe_length, smallest_step
 from pliant.integrate.loop.kernels import call_kernel, finite, put, stage
 from pliant.integrate.loop.near_pairs import longest_near_step
 
-SMALLEST_STEP = 1e-18  # s, shorter than the time scale of any mechanism; matters only near t = 0
-SMALLEST_STEP_ULPS = 16.0 * 2.0**-52  # fraction of t: stages of a shorter step would fall on the same t
-CUT_SHORT = 1e-10  # fraction of an adaptive step: a step that is shorter by more than this was cut short
+PROBES, SHORTER = 8, 0.01  # Euler steps that estimate the first step; by what each is shorter than one that left the domain
 FIXED_STRETCH = 1e-6  # fraction of a fixed step: the most it is stretched to avoid leaving a remainder
-NO_ERROR = 1e-30  # replaces an error of zero, whose logarithm is needed
-
-
-def smallest_step(run: Any) -> float:
-    return max(SMALLEST_STEP, float(SMALLEST_STEP_ULPS * abs(run.t)))
 
 
 def restart_control(run: Any, starting: bool) -> None:
@@ -32,7 +26,7 @@ def restart_control(run: Any, starting: bool) -> None:
             run.h = run.first_step
         elif run.t_stop > run.t:
             longest = min(run.max_step, run.t_stop - run.t)
-            run.h = min(max(first_step(run, longest), 2.0 * smallest_step(run)), run.max_step)
+            run.h = min(max(first_step(run, longest), 2.0 * smallest_step(run.t)), run.max_step)
         else:
             run.restart = 1  # there is no interval to integrate this time
 
@@ -51,12 +45,11 @@ def first_step(run: Any, longest: float) -> float:
     if run.worst:
         return _first_step_of_slopes(run, longest)
     slope, size = _norm(run, stage(run, 0)), _norm(run, run.y)
-    trial = 1e-6 if size < 1e-5 or slope < 1e-5 else 0.01 * size / slope
-    trial = min(trial, longest)
+    trial = min(probe_length(slope, size), longest)
     y, k0 = floats(run.y, run.n), floats(stage(run, 0), run.n)
     y_try, change = floats(run.y_try, run.n), floats(run.spare, run.n)
     bend = math.inf
-    for _ in range(8):
+    for _ in range(PROBES):
         for i in range(run.n):
             y_try[i] = y[i] + trial * k0[i]
         call_kernel(run.rhs, run.t + trial, run.y_try, run.p, run.spare, run.work)
@@ -66,13 +59,9 @@ def first_step(run: Any, longest: float) -> float:
                 change[i] -= k0[i]
             bend = _norm(run, run.spare) / trial
             break
-        trial *= 0.01  # the probe left the domain of the right-hand side: try a shorter one
+        trial *= SHORTER
     steepest = max(slope, bend)
-    if steepest <= 1e-15:
-        return max(1e-6, 1e-3 * trial)
-    if steepest == math.inf:
-        return trial
-    return min(100.0 * trial, float((0.01 / steepest) ** (1.0 / run.order)))
+    return first_length(steepest, trial, (0.01 / max(steepest, NO_SLOPE)) ** (1.0 / run.order))
 
 
 def _first_step_of_slopes(run: Any, longest: float) -> float:
@@ -90,15 +79,12 @@ def next_time(run: Any) -> float:
     if run.error_rows == 0:
         t_new = float(run.anchor + (run.anchor_steps + 1) * run.h)
         t_new = float(run.t_stop) if t_new >= run.t_stop - FIXED_STRETCH * run.h else t_new
-    elif run.h * (1.0 + run.stretch) >= run.t_stop - run.t:
-        t_new = float(run.t_stop)
     else:
-        rest = run.t_stop - run.t
-        t_new = float(run.t + (0.5 * rest if run.halves and 2.0 * run.h > rest else run.h))
+        t_new = end_of_step(run.t, run.h, run.t_stop, run.stretch, run.halves != 0)
     if run.n_knots > 0:
         t_new = min(t_new, _within_pieces(run))
     if run.n_near > 0:
-        t_new = min(t_new, run.t + max(longest_near_step(run), 2.0 * smallest_step(run)))
+        t_new = min(t_new, run.t + max(longest_near_step(run), 2.0 * smallest_step(run.t)))
     return min(t_new, run.t + _longest_step(run)) if run.step_limit != 0 else t_new
 
 
@@ -121,7 +107,7 @@ def _longest_step(run: Any) -> float:
     put(run.moving, run.y, run.n)
     put(run.moving + 8 * run.n, stage(run, 0), run.n)
     call_kernel(run.step_limit, run.t, run.moving, run.p, run.longest, run.work)
-    return max(float(floats(run.longest, 1)[0]), 2.0 * smallest_step(run))
+    return max(float(floats(run.longest, 1)[0]), 2.0 * smallest_step(run.t))
 
 
 def shrink(run: Any, h: float, error: float) -> None:
@@ -156,7 +142,7 @@ def propose(run: Any, h: float, error: float) -> None:
     factor = min(max(factor, run.min_factor), 1.0 if run.rejected_last else run.max_factor)
     if 1.0 <= factor <= run.hold or (run.rejected_last and run.again > 0.0):
         factor = 1.0  # the factorisation of this step serves the next; or the rule keeps a step that was refused before
-    cut_short = h < (1.0 - CUT_SHORT) * run.h
+    cut_short = is_cut_short(h, run.h)
     if not cut_short:
         run.smallest = min(run.smallest, h)
     run.h = min(max(h * factor, run.h if cut_short else 0.0), run.max_step)

@@ -12,12 +12,11 @@ from typing import Any
 
 from pliant.codegen.loop_language import flags, floats, ints
 from pliant.integrate.loop.family import hermite, interpolate, interpolate_read, take_step
+from pliant.integrate.loop.judging import bracket, flickers, leaves, side_of
 from pliant.integrate.loop.kernels import call_kernel, put, stage
 from pliant.integrate.loop.pairs import pair_place, touch
 from pliant.integrate.memory.run_record import INTERIOR, MARKS, NOTES, PEAK, PEAK_FORCE, RECORDS, SAMPLES, TURNS
 
-BRACKET = 1e-12  # s, width to which an event is bracketed
-ULPS = 4.0 * 2.0**-52  # relative to t: but no finer than four units of round-off of t
 # Fractions of the step at which g is evaluated. Those next to the ends show the direction in which g leaves and arrives: a g that
 # dips below zero and out again across the end of a step has its minimum between no two other points. They are as near to the ends
 # as round-off permits: a dip between an end and them would have no sample that shows it.
@@ -31,21 +30,8 @@ LOOKS = 12  # evaluations of g on the way to the bottom of one dip
 UNSURE = 0.1  # fraction of what g changes by around a sample: how far the bottom of its parabola may be from the true one
 CLOSE = 0.02  # fraction of the interval around a sample: a bottom nearer to it is the sample itself, and the interval is narrowed
 GUESS = 1e-7  # fraction of the step: accuracy of the search on the interpolant before the step itself is evaluated
-FLICKER = 1e-9  # of the largest force of a contact so far: peaks of a force that changes less in a step are those of round-off
 FINE = 2.0**14  # widths of the bracket: the samples of a shorter step cannot be told from its ends
 EVERY = -1  # `searched`: all events that end a step
-
-
-def side_of(value: float, before: int, dead: float) -> int:
-    """+1 above zero, -1 at or below zero, so that a g that stays at zero counts as one event; nan changes nothing.
-
-    Within `dead` of zero, g keeps its side. A g that began at zero has side 0 until it leaves zero.
-    """
-    if value > dead:
-        return 1
-    if value < -dead or (value == 0.0 and dead == 0.0 and before != 0):
-        return -1
-    return before
 
 
 def side_at(run: Any, e: int, value: float, before: int) -> int:
@@ -54,9 +40,8 @@ def side_at(run: Any, e: int, value: float, before: int) -> int:
 
 def crosses(run: Any, e: int, value: float, before: int) -> bool:
     """Whether event e is active and left its side in the watched direction."""
-    if before == 0 or flags(run.active, run.n_events)[e] == 0 or ints(run.direction, run.n_events)[e] == before:
-        return False
-    return bool(side_at(run, e, value, before) != before)
+    n = run.n_events
+    return bool(flags(run.active, n)[e] != 0 and leaves(value, before, ints(run.direction, n)[e], floats(run.dead, n)[e]))
 
 
 def sought(run: Any, e: int) -> bool:
@@ -200,7 +185,7 @@ def earlier_event(run: Any, h: float, t_new: float) -> float:
 
     The whole step led through that event: if forces jump there, its samples were not those of this step.
     """
-    if h <= FINE * _bracket(t_new):
+    if h <= FINE * bracket(t_new):
         return 0.0
     put(run.y_kept, run.y_new, run.n)
     shorter, _ = _first_shown(run, h, t_new, _sample_step(run, h) - 2)
@@ -279,14 +264,10 @@ def _enclosed(run: Any, high: float, t_new: float) -> float:
 
 def _reached(run: Any, low: float, high: float, t_new: float) -> float:
     """Locate the crossing between low and high on the step itself, and take the step to just beyond it."""
-    _, high = _narrow(run, True, low, high, _bracket(t_new), high, t_new)
+    _, high = _narrow(run, True, low, high, bracket(t_new), high, t_new)
     if run.last_taken != high:
         take_step(run, high, t_new)
     return high
-
-
-def _bracket(t: float) -> float:
-    return max(BRACKET, ULPS * abs(t))
 
 
 def _end_there(run: Any, x: float) -> float:
@@ -438,7 +419,7 @@ def _guessed(run: Any, i: int, h: float, t_new: float) -> tuple[float, float]:
     theta, n = floats(run.theta, SAMPLES), run.n_events
     put(run.g_low, sample(run, i), n)
     put(run.g_high, sample(run, i + 1), n)
-    return _narrow(run, False, theta[i] * h, theta[i + 1] * h, max(_bracket(t_new), GUESS * h), h, t_new)
+    return _narrow(run, False, theta[i] * h, theta[i + 1] * h, max(bracket(t_new), GUESS * h), h, t_new)
 
 
 def _note_hits(run: Any) -> bool:
@@ -545,7 +526,7 @@ def _straddle(run: Any, low: float, high: float, floor: float, h: float, t_new: 
     g_low, g_high, g_try = floats(run.g_low, n), floats(run.g_high, n), floats(run.g_try, n)
     back = _try(run, True, high, h, t_new)
     # Twice the distance to the root by the slopes of the dense output; then farther and farther.
-    stride = max(_bracket(t_new), span)
+    stride = max(bracket(t_new), span)
     for k in range(run.n_watched):
         e = ints(run.watched, run.n_watched)[k]
         slope = abs(g_high[e] - g_low[e]) / span
@@ -597,7 +578,7 @@ def _flickers(run: Any, e: int, h: float) -> bool:
     steepest = 0.0
     for i in range(run.n_places):
         steepest = max(steepest, abs(floats(sample(run, i), n)[e]))
-    return bool(steepest * h <= FLICKER * touch(run, pair)[PEAK_FORCE])
+    return bool(flickers(steepest, h, touch(run, pair)[PEAK_FORCE]))
 
 
 def _note_event(run: Any, e: int, h: float, t_new: float, moved: bool) -> bool:

@@ -11,10 +11,9 @@ from typing import Any
 
 from pliant.codegen.loop_language import floats, ints
 from pliant.integrate.loop.begin import begin
-from pliant.integrate.loop.control import next_time, propose, restart_control, shrink, smallest_step
+from pliant.integrate.loop.control import next_time, propose, restart_control, shrink
 from pliant.integrate.loop.divergence import diverges, open_ledger
 from pliant.integrate.loop.events import (
-    ULPS,
     crossing_ahead,
     earlier_event,
     first_event,
@@ -30,6 +29,7 @@ from pliant.integrate.loop.events import (
 from pliant.integrate.loop.family import attempt, error_norm, interpolate
 from pliant.integrate.loop.grips import settle_grips
 from pliant.integrate.loop.impacts import strike_at_event
+from pliant.integrate.loop.judging import BEYOND, NEAREST, PROJECTIONS, ULPS, smallest_step
 from pliant.integrate.loop.kernels import Loop, call_kernel, end_slope, finite, put, stage
 from pliant.integrate.loop.near_pairs import list_near, look_at_members, refresh_list, strayed
 from pliant.integrate.loop.noting import note, note_loads, note_peaks
@@ -57,10 +57,7 @@ from pliant.integrate.status import (
 )
 
 SEARCHES = 8  # times that a step is cut to an event, and searched for an earlier one
-PROJECTIONS = 2  # Newton steps of the projection after each step
 UNPROJECTED = 100.0  # times the tolerance of a constraint: how far it may be open after a fixed step
-NEAREST = 1e-3  # fraction of a refused step: a nearer corner is left to error control
-BEYOND = 1.05  # factor on the distance to a corner: end of a step that is to locate it
 
 
 def _advance(run: Any) -> int:
@@ -251,7 +248,7 @@ def _try_step(run: Any) -> int:
         return GO_ON
     if _full(run):
         return FULL
-    if run.h < smallest_step(run):
+    if run.h < smallest_step(run.t):
         return CAME_OPEN if run.cannot_close else NOT_A_NUMBER if run.not_finite else SMALL_STEP
 
     t_new = next_time(run)
@@ -333,7 +330,7 @@ def _take_back(run: Any) -> None:
 
 
 def _project(run: Any, t_new: float) -> None:
-    """Project the new state onto its constraints; it is so near that two Newton steps converge to round-off."""
+    """Project the new state onto its constraints."""
     for _ in range(PROJECTIONS):
         call_kernel(run.project, t_new, run.y_new, run.p, run.y_try, run.work)
         put(run.y_new, run.y_try, run.n)

@@ -13,6 +13,7 @@ from typing import Any
 from pliant.codegen.loop_language import flags, floats, ints
 from pliant.integrate.loop.event_log import log
 from pliant.integrate.loop.grips import close_grip, grip_happened, open_grip, settle_grips
+from pliant.integrate.loop.judging import entry_of, is_quiet, renewed_entry
 from pliant.integrate.loop.kernels import call_kernel, put
 from pliant.integrate.loop.near_pairs import members_of
 from pliant.integrate.loop.noting import note_sizes
@@ -47,7 +48,6 @@ from pliant.integrate.memory.run_record import (
     RENEWAL,
     RUBBED,
     SHORTEST_TURN,
-    SPENT,
     STOPS,
     SWITCHES,
     TURNS,
@@ -252,8 +252,7 @@ def close(run: Any, pair: int, speed: float, least: float) -> None:
     """Close a pair with this approach speed, m/s; least: of the entry speed, beside the floor of its law."""
     y, p, record = floats(run.y, run.n), floats(run.p, run.n_parameters), touch(run, pair)
     p[pair_place(run, pair, CLOSED)] = 1.0
-    entry = max(speed, least, pair_number(run, pair, ENTRY_FLOOR))
-    p[pair_place(run, pair, ENTRY)] = entry if speed > SPENT * entry else -entry
+    p[pair_place(run, pair, ENTRY)] = entry_of(speed, max(speed, least, pair_number(run, pair, ENTRY_FLOOR)))
     for i in range(pair_place(run, pair, N_BRISTLES)):
         y[pair_place(run, pair, BRISTLES) + i] = 0.0
     run.n_closed += 1
@@ -277,12 +276,11 @@ def _renew(run: Any, pair: int) -> bool:
     p, entry = floats(run.p, run.n_parameters), pair_place(run, pair, ENTRY)
     observe_contacts(run, run.t, run.y)
     closing = of_pair(run, run.at_closing, pair)
-    if p[entry] < 0.0:
-        p[entry] = max(closing, -p[entry])
-        return True
-    note_force(run, pair, run.t)  # it falls here if the pair is struck
-    p[entry] = -p[entry]
-    if closing > -p[entry]:
+    if p[entry] >= 0.0:
+        note_force(run, pair, run.t)  # it falls here if the pair is struck
+    quiet = is_quiet(p[entry], closing)
+    p[entry] = renewed_entry(p[entry], closing)
+    if not quiet:
         return True
     floats(run.p_seen, run.n_parameters)[entry] = p[entry]
     flags(run.was_watched, run.n_events)[pair_place(run, pair, RENEWAL)] = 0
