@@ -10,7 +10,7 @@ and the slope changes; at a STEEP edge the slope is infinite. What a run and its
 - at all other edges the equations themselves are examined where a run crosses one: if they jump or are infinitely steep there,
   derivatives are undefined from there on (study/derivatives/edges.py).
 
-What a search compared has no edge: where it ends does not depend on its way there.
+What a search compared (`scalar.converged`) has no edge: where it ends must not depend on its way there.
 
 An edge of an operation need not be an edge of the equations: both sides may agree, as those of x * |x|.
 """

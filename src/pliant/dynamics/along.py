@@ -22,7 +22,7 @@ from pliant.dynamics.body import combine
 from pliant.dynamics.kinematics import Pose, TreeState, place_pose, poses
 from pliant.dynamics.library import Station
 from pliant.dynamics.solid_pairs import line_axis
-from pliant.dynamics.targets import CROWN, NEAR, Distance, DistanceOfLine, Height, Target, searched, solid_target, stepped
+from pliant.dynamics.targets import CROWN, NEAR, Distance, DistanceOfLine, Height, Target, solid_target, stepped
 from pliant.dynamics.tree import Node, Place, Tree
 from pliant.model.along import Along, Edge
 from pliant.model.contact import Bore, Capsule, ContactPair, Plane
@@ -99,9 +99,10 @@ class Axis:
             begins[k] = where(way * slopes(stations[k])[0] < 0.0, values[k], FAR)
         s = _least(begins, [(x,) for x in stations])[1]
         cell = self.fields.stations[1]
-        near = NEAR * self.fields.length
-        enclosed = s, maximum(s - cell, first), minimum(s + cell, last)
-        s = clip(searched(lambda s, low, high: stepped(s, low, high, *slopes(s), near), enclosed, target.steps)[0], first, last)
+        low, high = maximum(s - cell, first), minimum(s + cell, last)
+        for _ in range(target.steps):  # all of them differentiated: where another place becomes the nearest one, the station jumps
+            s, low, high = stepped(s, low, high, *slopes(s), NEAR * self.fields.length)
+        s = clip(s, first, last)
         return _least([value(s, self.at(s)[0]), values[0], values[-1]], [(s,), (first,), (last,)])[1]
 
     def straight_on(self, s: Scalar, target: Vec) -> Scalar:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from pliant.dynamics.algebra import Scalar, Vec, add, cross, dot, scale, sub
 from pliant.dynamics.kinematics import Pose
-from pliant.dynamics.meeting import Touching, chosen, larger, largest
+from pliant.dynamics.meeting import Touching, chosen, larger, largest, side_of_zero
 from pliant.model.contact import ContactPair
 from pliant.model.solids import Box, Corner, Crossing
 from pliant.scalar import absolute, maximum, minimum, sqrt, where
@@ -79,7 +79,7 @@ def corner_on_box(pair: ContactPair, first: Pose, second: Pose) -> Touching:
     steep, found = MARGIN * against.inner / (most - least), []
     for axis, half in zip(other.axes, other.halves, strict=False):
         height = dot(axis, sub(place, other.middle))
-        outward = scale(_sign(height), axis)
+        outward = scale(side_of_zero(height), axis)
         behind = largest([Touching(-dot(outward, way), way, place) for way in ways])
         leaning = minimum(maximum(behind.gap, least), most)
         gap = absolute(height) - half - steep * (leaning - least)
@@ -90,7 +90,10 @@ def corner_on_box(pair: ContactPair, first: Pose, second: Pose) -> Touching:
 
 
 def edge_across_edge(pair: ContactPair, first: Pose, second: Pose) -> Touching:
-    """Of the deeper one of two opposite edges of the first box, unless they pass deeper than both boxes' middles do on a face."""
+    """The signed distance of two lines where edges cross: of two opposite edges of the first box, that of the deeper one.
+
+    Edges that pass each other deeper than both boxes together are half as thick lie at their far sides, and do not touch.
+    """
     part, against = pair.ball, pair.against
     assert isinstance(part, Crossing) and isinstance(against, Box)
     one, other = Solid.of(part.of, first), Solid.of(against, second)
@@ -98,8 +101,8 @@ def edge_across_edge(pair: ContactPair, first: Pose, second: Pose) -> Touching:
     sine2 = maximum(dot(turned, turned), PARALLEL)
     turned = scale(1.0 / sqrt(sine2), turned)
     # the normal points inwards between the faces of the one edge, and outwards between those of the other one
-    inwards = _sign(TIE - dot(turned, add(*one.edge(part.along, part.odd, 1.0).faces)))
-    outwards = _sign(dot(turned, add(*other.edge(part.across, part.other_odd, 1.0).faces)) + TIE)
+    inwards = side_of_zero(TIE - dot(turned, add(*one.edge(part.along, part.odd, 1.0).faces)))
+    outwards = side_of_zero(dot(turned, add(*other.edge(part.across, part.other_odd, 1.0).faces)) + TIE)
     alike, found = inwards * outwards, []
     beside = [largest(_beside(other.edge(part.across, part.other_odd, side), one)).reversed for side in (1.0, -1.0)]
     for side in (1.0, -1.0):
@@ -128,8 +131,8 @@ def _beside(edge: Edge, box: Solid) -> list[Touching]:
     between = sub(edge.middle, box.middle)
     for axis, half in zip(box.axes, box.halves, strict=True):
         height, slope = dot(axis, between), dot(axis, edge.way)
-        outward = scale(_sign(height), axis)
-        nearer = add(edge.middle, scale(-_sign(height) * _sign(slope) * edge.half, edge.way))
+        outward = scale(side_of_zero(height), axis)
+        nearer = add(edge.middle, scale(-side_of_zero(height) * side_of_zero(slope) * edge.half, edge.way))
         found.append(Touching(absolute(height) - edge.half * absolute(slope) - half, outward, nearer))
     return found
 
@@ -144,7 +147,3 @@ def _short_of(edge: Edge, other: Edge) -> Touching:
     backward = larger(Touching(-first, scale(-1.0, across), begin), Touching(second, across, end))
     nearest = chosen(forward.gap < backward.gap, forward, backward)
     return Touching(nearest.gap + SPARED * (edge.half + other.half), nearest.normal, nearest.point)
-
-
-def _sign(x: Scalar) -> Scalar:
-    return 1.0 - 2.0 * (x < 0.0)

@@ -35,6 +35,11 @@ def apart(between: Vec) -> tuple[Scalar, Vec]:
     return distance, scale(1.0 / distance, between)
 
 
+def side_of_zero(x: Scalar) -> Scalar:
+    """-1 below zero, else 1."""
+    return 1.0 - 2.0 * (x < 0.0)
+
+
 def either(first: Scalar, a: Scalars, b: Scalars) -> Scalars:
     """a where the condition holds, b elsewhere."""
     return cast(Scalars, tuple(s if is_zero(s) and is_zero(t) else where(first, s, t) for s, t in zip(a, b, strict=True)))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 from pliant.dynamics.algebra import ZERO, Scalar, Vec, add, dot, scale, sub, total
-from pliant.dynamics.meeting import COINCIDENT, apart
+from pliant.dynamics.meeting import COINCIDENT, apart, side_of_zero
 from pliant.model.solids import Box, Cylinder
 from pliant.scalar import absolute, clip, converged, maximum, minimum, sqrt, where
 
@@ -134,7 +134,7 @@ class DistanceOfBox(SolidTarget):
         e, found = sub(r, self.middle), []
         for axis, half in zip(self.axes, self.halves, strict=True):
             x = dot(axis, e)
-            sign = 1.0 - 2.0 * (x < 0.0)
+            sign = side_of_zero(x)
             found.append(Beyond(absolute(x) - half, sign * dot(axis, r1), sign * dot(axis, r2), scale(sign, axis)))
         return found
 
@@ -155,7 +155,7 @@ class DistanceOfCylinder(SolidTarget):
         across = sub(r1, scale(along, self.axis))
         out = dot(radial, across)
         turns = (dot(across, across) - out * out) / maximum(distance, COINCIDENT)
-        sign = 1.0 - 2.0 * (height < 0.0)
+        sign = side_of_zero(height)
         return [
             Beyond(distance - self.radius, out, turns + dot(radial, r2), radial),
             Beyond(absolute(height) - self.half, sign * along, sign * bend, scale(sign, self.axis)),
@@ -214,7 +214,10 @@ def nearest_share(target: Target, begin: Vec, way: Vec) -> tuple[Scalar, Scalar]
 
 
 def searched(step: Callable[[Scalar, Scalar, Scalar], Enclosed], start: Enclosed, steps: int) -> Enclosed:
-    """After so many steps, which converge quadratically: derivatives take only the last one."""
+    """After so many steps, which converge quadratically: derivatives take only the last one.
+
+    Only where the end does not depend on the start, or all ends are compared afterwards: a jump to another end is no decision.
+    """
     for _ in range(steps - 1):
         start = step(*start)
     return step(*map(converged, start))
